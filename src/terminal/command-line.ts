@@ -5,12 +5,12 @@ import { DEFAULT_FILE } from '../config/load.ts'
 import { withConfig } from '../domain/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 
-/** commandLineHere returns commands for the shell that called this program: its environment is known. */
+/** commandLineHere writes commands for the shell that called this program, which repeat its --config (`flag`). */
 export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined): CommandLine {
   return commandLine(env, flag ?? null)
 }
 
-/** commandLineAnywhere returns commands for any shell, as the page and alerts show them. `file` can be relative. */
+/** commandLineAnywhere writes commands for any shell, as the page and alerts show them. `file` can be relative. */
 export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)

@@ -36,7 +36,7 @@ export function readConfig(context: Context, flag: string | undefined, links?: L
   return config
 }
 
-/** printError prints the two lines of every error: what failed, and what to try. */
+/** printError prints an error as every command does: a line with what failed, and a line with what to try, if known. */
 export function printError(context: Context, message: string, hint: string | null): void {
   context.err(`error: ${printable(message)}`)
   if (hint !== null) context.err(`try: ${printable(hint)}`)
@@ -49,7 +49,8 @@ export const errorPrinter =
     printError(context, message, hint && hintText(hint, commandLine))
 
 /**
- * readConfigIfThere is `readConfig`, or null if the person names no configuration file and the default one is absent.
+ * readConfigIfThere returns the same as `readConfig`; null if the person names no configuration file and the default
+ * file does not exist.
  */
 export function readConfigIfThere(context: Context, flag: string | undefined): Config | null {
   const isNamed = flag !== undefined || context.env.FEEDSYNCD_CONFIG !== undefined

@@ -19,7 +19,7 @@ export interface Call<Options> {
   commandLine: CommandLine
   /** Prints the answer as JSON with --json, else as text. */
   show(json: object, text: () => string): void
-  /** Prints like `show`, and wraps the text at the width of the terminal: not for commands that people paste. */
+  /** Prints like `show`, and wraps the text at the width of the terminal. Commands that people paste stay whole. */
   showWrapped(json: object, text: () => string): void
 }
 
@@ -56,8 +56,9 @@ export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
 /**
- * unknownName returns the error (64) for a name that does not exist, with the nearest existing name. The hint is `next`
- * or, if a nearest name exists, the command that looks at it: nothing else is suggested with a guessed name.
+ * unknownName returns the error (64) for a name that does not exist, with the nearest of the `known` names. The hint is
+ * the command `look` with the nearest name; without `look` or a near name it is `next`. Only commands that look can
+ * have a guessed name.
  */
 export function unknownName(
   what: string,
@@ -67,14 +68,14 @@ export function unknownName(
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
-  const looks = near !== null && look !== undefined
-  const shown = looks
+  const isLookPossible = near !== null && look !== undefined
+  const hint = isLookPossible
     ? hintWith(null, commandFor(look, look.endsWith('<what>') ? feedWord(near) : near))
     : next
-  return usageError(`no ${what} is named "${name}"${meant}`, shown)
+  return usageError(`no ${what} is named "${name}"${meant}`, hint)
 }
 
-/** numberOf returns a parser for whole numbers above 0. The parser throws what commander expects. */
+/** numberOf returns a parser for whole numbers above 0. It throws `expected` as an error of commander. */
 export const numberOf = (expected: string) => (text: string) => {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError(`${expected}.`)
   return Number(text)
@@ -82,7 +83,7 @@ export const numberOf = (expected: string) => (text: string) => {
 
 export const versionId = numberOf('expected the id of a version, such as 12')
 
-/** versionIds collects the ids of an argument that takes several. */
+/** versionIds parses one more id of an argument that takes several, and returns it after the ids before. */
 export const versionIds = (text: string, before: number[] | undefined) => [
   ...(before ?? []),
   versionId(text),

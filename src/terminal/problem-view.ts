@@ -19,7 +19,7 @@ export interface ProblemView extends Display {
 }
 
 const COLOUR = { critical: 'red', warning: 'yellow', info: 'gray' } as const
-/** Largest number of kinds of problems, elsewhere and on a terminal; `--json` has them all. */
+/** Largest number of kinds of problems, on a terminal and elsewhere; `--json` has them all. */
 const MOST_KINDS = { elsewhere: 50, terminal: 12 }
 /** Largest number of names in a line that is the same for several feeds. */
 const MOST_NAMED = 3
@@ -29,7 +29,7 @@ const NOUNS = {
   ...{ daemon: '', service: '' },
 } as const
 
-/** problemLines returns one block of lines for each kind of problem, the worst first. */
+/** problemLines returns one block of lines for each kind of problem, the worst first, and how many are left out. */
 export function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
   const { commandLine, more } = view
   const blocks = alike(problems, commandLine).map((group) => blockOf(group, view))
@@ -41,7 +41,7 @@ export function problemLines(problems: readonly Problem[], view: ProblemView): s
   )
 }
 
-/** coloured colours a line after the severity of what it says. */
+/** coloured colours a line by the severity of what it says; null leaves the line as it is. */
 export function coloured(line: string, severity: Severity | null, display: Display): string {
   return severity === null ? line : styled(COLOUR[severity], line, display)
 }

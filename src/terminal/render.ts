@@ -8,12 +8,12 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from '../lib/printable.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 
-/** Display says whether a text goes to a terminal. Only then is it coloured, cut to the width and redrawn. */
+/** Display says whether text goes to a terminal. Only text for a terminal is coloured, cut to the width and redrawn. */
 export interface Display {
   terminal: boolean
 }
 
-/** SizedDisplay also knows what the environment says of its size. */
+/** SizedDisplay also has the environment, whose COLUMNS and LINES can say the size of the terminal. */
 export interface SizedDisplay extends Display {
   env: NodeJS.ProcessEnv
 }
@@ -21,7 +21,9 @@ export interface SizedDisplay extends Display {
 export type Cell = string | number | null
 
 const ASCII = /^[\x20-\x7E]*$/
+/** Smallest width of a column that is cut. */
 const LEAST_COLUMNS = 12
+/** Smallest width of a wrapped last column; a narrower one goes below its row. */
 const LEAST_PROSE = 24
 const HANG = 2
 /** A number with its commas. */
@@ -43,31 +45,41 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
     // Math.max(...sizes) would fail: there can be more rows than a call can take as arguments.
     texts.reduce((size, row) => Math.max(size, columnsOf(row[column] ?? '')), header.length),
   )
-  const all = (is: (cell: Cell | undefined) => boolean) =>
+  const columnsWhere = (is: (cell: Cell | undefined) => boolean) =>
     headers.map((_, column) => rows.every((row) => row[column] === null || is(row[column])))
-  const numeric = all((cell) => typeof cell === 'number' || NUMBER.test(cell ?? ''))
-  const whole = all((cell) => typeof cell === 'number' || TIME.test(cell ?? ''))
-  const excess = () =>
-    sizes.reduce((sum, size) => sum + size + 2, -2) - (width ?? Number.POSITIVE_INFINITY)
-  for (let left = excess(); left > 0; left = excess()) {
-    const [widest, next = 0] = sizes
-      .filter((size, column) => !whole[column] && size > LEAST_COLUMNS)
-      .sort((a, b) => b - a)
-    if (widest === undefined) break
-    const column = sizes.findIndex((size, n) => size === widest && !whole[n])
-    sizes[column] = Math.max(LEAST_COLUMNS, Math.min(widest - 1, next), widest - left)
-  }
+  const isNumeric = columnsWhere((cell) => typeof cell === 'number' || NUMBER.test(cell ?? ''))
+  const isWhole = columnsWhere((cell) => typeof cell === 'number' || TIME.test(cell ?? ''))
+  const widths = width === null ? sizes : narrowed(sizes, isWhole, width)
   const line = (cells: string[]) =>
     cells
       .map((cell, column) => {
-        const size = sizes[column] ?? 0
+        const size = widths[column] ?? 0
         const text = middleCut(cell, size)
         const space = ' '.repeat(size - columnsOf(text))
-        return numeric[column] ? space + text : text + space
+        return isNumeric[column] ? space + text : text + space
       })
       .join('  ')
       .trimEnd()
   return [line(headers), ...texts.map(line)].join('\n')
+}
+
+/** narrowed returns sizes of columns that fit into `width`. It shrinks the widest column first, and no whole column. */
+function narrowed(
+  wanted: readonly number[],
+  isWhole: readonly boolean[],
+  width: number,
+): readonly number[] {
+  const sizes = [...wanted]
+  const excess = () => sizes.reduce((sum, size) => sum + size + 2, -2) - width
+  for (let left = excess(); left > 0; left = excess()) {
+    const [widest, next = 0] = sizes
+      .filter((size, column) => !isWhole[column] && size > LEAST_COLUMNS)
+      .sort((a, b) => b - a)
+    if (widest === undefined) break
+    const column = sizes.findIndex((size, n) => size === widest && !isWhole[n])
+    sizes[column] = Math.max(LEAST_COLUMNS, Math.min(widest - 1, next), widest - left)
+  }
+  return sizes
 }
 
 /** proseTable wraps its last column: below itself, or below the row if the other columns leave too little room. */
@@ -123,7 +135,7 @@ export function factsText(facts: readonly (readonly [name: string, value: Cell])
     .join('\n')
 }
 
-/** widthOf returns the columns of the terminal; null if unknown. COLUMNS helps a serial console, which reports 0. */
+/** widthOf returns the columns of the terminal; null if unknown. COLUMNS is for a serial console, which reports 0. */
 export function widthOf({ env, terminal }: SizedDisplay): number | null {
   return (terminal && (Number(env.COLUMNS) || process.stdout.columns)) || null
 }
@@ -141,7 +153,7 @@ export function cutToHeight(text: string, height: number | null): string {
   return [...kept, `… ${lines.length - kept.length} more lines: leave out --watch`].join('\n')
 }
 
-/** middleCut removes the middle of a long text, because both ends of a name say more than its beginning. */
+/** middleCut removes the middle of a text that is wider than `columns`, because both ends of a name tell it apart. */
 export function middleCut(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : layout().middleCut(text, columns)
 }

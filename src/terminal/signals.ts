@@ -1,6 +1,5 @@
-// Turns signals of the system into abort signals. The first SIGTERM or SIGINT stops. A second one, or the end of the
-// drain time, aborts. A process that still runs 5 s later is killed. A daemon ignores SIGHUP. SIGUSR1 has no handler,
-// because it opens Node's debugger.
+// Turns signals of the system into abort signals. The first SIGTERM or SIGINT aborts `stop`. A second one, or the end
+// of the drain time, aborts `abort`. A process that still runs 5 s later is killed. A daemon ignores SIGHUP.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { EXIT } from '../lib/errors.ts'
@@ -26,15 +25,16 @@ export interface SignalOptions {
   process: SignalledProcess
   /** Time between the first signal and the abort, in ms. */
   drainMs: number
-  /** True for a daemon: one that a person starts must outlive the terminal. */
+  /** True for a daemon, because a daemon that a person starts goes on after the terminal is closed. */
   ignoresHangup?: boolean
   /** Runs right before the process kills itself, and logs what the process waits for. */
   beforeKill?: () => void
 }
 
-/** Time in which aborted work can record its end. */
+/** Time after an abort in which running work can record its end. */
 const GRACE_MS = 5 * SECOND
 
+/** onSignals handles the signals of `process` until it is disposed. */
 export function onSignals(options: SignalOptions): Signals {
   const { clock, process, drainMs, ignoresHangup = false, beforeKill } = options
   const stop = new AbortController()
@@ -49,7 +49,7 @@ export function onSignals(options: SignalOptions): Signals {
     beforeKill?.()
     removeListeners()
     // process.exit() waits for threads, and a thread can hang in a system call. A signal without a handler ends all
-    // threads, except in the first process of a container; process.exit() is for that one.
+    // threads. It does nothing to the first process of a container, which needs process.exit().
     process.kill(process.pid, name)
     process.exit(exitCode)
   }
