@@ -12,7 +12,7 @@ campaigns:
 
 const json = (text: string) => JSON.parse(text)
 
-it('plan and apply create a campaign of the file on the service, and the next plan is empty', async () => {
+it('apply needs a plan and a known key, creates a campaign of the file once; then plan is empty, and status and history show it', async () => {
   await using vendor = await CampaignsSite.open(FILE)
 
   const planned = await vendor.campaigns('plan')

@@ -53,7 +53,7 @@ describe('run --once', () => {
 })
 
 describe('a mistake of an operator is explained', () => {
-  it('a wrong secret: what was refused, and what to replace; exit 4', async () => {
+  it('a wrong secret: two lines with the key file, and never the secret; exit 4', async () => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), 'another-secret')
     site.drop('a.xml', feedOf(3))
@@ -66,7 +66,7 @@ describe('a mistake of an operator is explained', () => {
     expect(stdout + stderr).not.toContain('another-secret')
   })
 
-  it('a missing key file', async () => {
+  it('a missing key file: two lines with its path; exit 78', async () => {
     await using site = await Site.open()
     rmSync(join(site.root, 'service.key'))
 
@@ -77,7 +77,7 @@ describe('a mistake of an operator is explained', () => {
     expect(stderr).toContain(join(site.root, 'service.key'))
   })
 
-  it('a missing folder', async () => {
+  it('a missing folder: two lines with its path; exit 75', async () => {
     await using site = await Site.open()
     rmSync(site.inbox, { recursive: true })
 
@@ -88,7 +88,7 @@ describe('a mistake of an operator is explained', () => {
     expect(stderr).toContain(site.inbox)
   })
 
-  it('a missing configuration', async () => {
+  it('a missing configuration: two lines; exit 78', async () => {
     await using site = await Site.open()
     rmSync(site.configFile)
 
@@ -127,7 +127,7 @@ describe('a mistake of an operator is explained', () => {
     ])
   })
 
-  it('a command that does not exist, with the nearest command; exit 64', async () => {
+  it('a command that does not exist: two lines with the nearest command; exit 64', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('statsu')
@@ -139,7 +139,7 @@ describe('a mistake of an operator is explained', () => {
 })
 
 describe('a wrong command line', () => {
-  it('is answered with the nearest word and the help of its command', async () => {
+  it('is answered with the nearest word and the help of its command; exit 64', async () => {
     await using site = await Site.open()
 
     const option = await site.run('status', '--wach')
@@ -175,7 +175,7 @@ describe('check', () => {
 })
 
 describe('status', () => {
-  it('works before the first start and with the daemon down', async () => {
+  it('prints before the first start every field of its JSON, with the daemon as the only problem', async () => {
     await using site = await Site.open()
 
     const { code, stdout } = await site.run('status', '--json')
@@ -217,7 +217,7 @@ describe('status', () => {
     })
   })
 
-  it('says for each feed what to do next, and escapes the control characters of names', async () => {
+  it('says of a rejected feed what to do next, and escapes the control characters of its name', async () => {
     await using site = await Site.open()
     site.drop('evil\u001b[31m\nname.xml', '<a><b></a>')
     await site.run('run', '--once')
@@ -260,9 +260,10 @@ describe('upload', () => {
     const file = join(site.root, 'elsewhere.xml')
     writeFileSync(file, feedOf(3))
 
-    const { code, stdout } = await site.run('upload', file, '--feed', 'nursing', '--new')
+    const { code, stderr, stdout } = await site.run('upload', file, '--feed', 'nursing', '--new')
 
     expect(code).toBe(0)
+    expect(stderr).toContain('passed to the running daemon')
     expect(stdout).toContain('is uploaded')
   })
 
@@ -289,5 +290,6 @@ it('run, config print, status and show never print the secret', async () => {
     await site.run('show', '1', '--json'),
   ]
 
+  expect(outputs.map(({ code }) => code)).toEqual([0, 0, 0, 0])
   expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET)
 })

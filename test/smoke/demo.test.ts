@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { MAIN } from '../helpers/site.ts'
 
-it('feedsyncd demo delivers its feeds, rejects the broken feed, shows the status and ends', async () => {
+it('feedsyncd demo waits for the rest of a feed, delivers its feeds, rejects the broken feed, shows the status and ends', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'demo'])
 
   expect(stdout).toMatch(/^ *[\d.]+ s {2}cut-short\.xml +incomplete: /m)

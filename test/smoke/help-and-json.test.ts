@@ -22,7 +22,7 @@ function commandsOf(group: Command, words: string[] = []): [string, Command][] {
   })
 }
 
-it.each(COMMANDS)('%s --help says what it does and how to call it', async (words, command) => {
+it.each(COMMANDS)('%s --help says what it and its subcommands do and how to call it, with an example', async (words, command) => {
   const { code, stdout, stderr } = await runWithin([...words.split(' '), '--help'])
 
   expect([code, stderr]).toEqual([0, ''])
@@ -103,7 +103,7 @@ it('every command with --json prints exactly one line of JSON, with its schema v
   )
 })
 
-it('sandbox --json prints such a line too, and keeps running', async () => {
+it('sandbox --json prints one line of documented JSON, runs until it is stopped, and exits 0', async () => {
   await using vendor = await CampaignsSite.open(null)
   const { site } = vendor
   const sandbox = site.start('sandbox', '--dir', join(site.root, 'sandbox'), '--json')

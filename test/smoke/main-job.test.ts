@@ -137,7 +137,7 @@ describe('a feed dropped into the folder', () => {
     expect(site.sandbox.objects()).toEqual([])
   })
 
-  it('is held if its postings collapse, until a person releases it', async () => {
+  it('is held with the reason if its postings collapse, and uploaded after a person releases it', async () => {
     await using site = await Site.open()
     await site.daemon()
     site.drop('jobs.xml', feedOf(10))
@@ -155,7 +155,7 @@ describe('a feed dropped into the folder', () => {
 })
 
 describe('a daemon', () => {
-  it('that was killed during an upload uploads the feed after its next start', async () => {
+  it('that was killed during an upload uploads the feed once after its next start, and records both attempts', async () => {
     await using site = await Site.open()
     const first = await site.daemonProcess()
     const gate = site.sandbox.faults.add({
@@ -181,7 +181,7 @@ describe('a daemon', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('drains on SIGTERM and exits 0', async () => {
+  it('exits 0 on SIGTERM', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
 
@@ -190,7 +190,7 @@ describe('a daemon', () => {
     expect((await finished(daemon)).code).toBe(0)
   })
 
-  it('does not start twice with the same state directory', async () => {
+  it('does not start twice with the same state directory, says so and exits 75', async () => {
     await using site = await Site.open()
     await site.daemon()
 
@@ -201,7 +201,7 @@ describe('a daemon', () => {
   })
 })
 
-it('sends the bytes that were checked, even if the file is overwritten meanwhile', async () => {
+it('sends the bytes that were checked, even if the file is overwritten meanwhile, and then the new bytes', async () => {
   await using site = await Site.open()
   const checked = feedOf(3_000, 'Nurse'.padEnd(600, '.'))
   const overwritten = feedOf(2_900, 'Nurse'.padEnd(601, '.'))

@@ -28,7 +28,7 @@ const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
 const SQLITE = 'node_modules/better-sqlite3'
 
 describe('the shipped program', () => {
-  it('runs with only one library beside it, even for Chinese names', async () => {
+  it('runs with only one library beside it, even for Chinese names, and caches its compiled code', async () => {
     await using site = await Site.open()
     site.drop('漢字.xml', feedOf(2))
     cpSync(dirname(MAIN), join(site.root, 'dist'), { recursive: true })
@@ -48,7 +48,7 @@ describe('the shipped program', () => {
     expect(existsSync(join(site.root, 'node_modules/.cache'))).toBe(true)
   })
 
-  it('names every library inside it, with version and licence', () => {
+  it('names every library inside it, with its version, its licence and the text of licences', () => {
     const licences = readFileSync(join(dirname(MAIN), 'LICENSES.txt'), 'utf8')
     const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read)
     const imported = sources
@@ -108,7 +108,7 @@ describe('the shipped program', () => {
 })
 
 describe('packing', () => {
-  it('makes the same bytes from the same files, even with other dates and in another order', () => {
+  it('makes the same bytes from the same files in another order and with other dates, owned by root, with a fixed date', () => {
     const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-pack-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const packed = ['first', 'second'].map((name) => {
@@ -165,7 +165,7 @@ describe('the bill of materials', () => {
     expect(hashed).toHaveLength(names.length - 1)
   })
 
-  it('is the same for the same parts, including its serial number', () => {
+  it('is the same for the same parts, including its serial number, which is a UUID', () => {
     expect(bill()).toBe(bill())
     expect(JSON.parse(bill()).serialNumber).toMatch(
       /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,

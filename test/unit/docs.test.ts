@@ -46,6 +46,7 @@ describe('pages and comments', () => {
       }),
     )
 
+    expect(pages.length).toBeGreaterThan(10)
     expect(broken).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { feedOf, Site } from '../../helpers/site.ts'
 import { mountedDisk } from '../../helpers/small-disk.ts'
 
-it('copies the history during an upload, and only the owner may read the copy', async () => {
+it('a backup during an upload replaces the older copy, is for its owner alone, leaves no other file, and says its size', async () => {
   await using site = await Site.open()
   await site.daemon()
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
@@ -34,7 +34,7 @@ it('copies the history during an upload, and only the owner may read the copy', 
   await site.until('jobs.xml', 'uploaded')
 })
 
-it('keeps the old copy if the disk is full', async (context) => {
+it('a backup keeps the old copy and leaves no other file if the disk is full, says so, and exits 75', async (context) => {
   await using site = await Site.open()
   using disk = mountedDisk(join(site.root, 'small'), context)
   await site.run('run', '--once')
@@ -50,7 +50,7 @@ it('keeps the old copy if the disk is full', async (context) => {
   expect(statSync(to).size).toBe('an older copy'.length)
 })
 
-it('says what is wrong if there is no history, or if the target is a directory', async () => {
+it('a backup exits 1 and makes no file without a history, and exits 64 if the target is a directory', async () => {
   await using site = await Site.open()
   const to = join(site.root, 'backup.db')
 
@@ -74,7 +74,7 @@ function opened(file: string) {
   }
 }
 
-it('refuses to replace a file of feedsyncd, under any name', async () => {
+it('a backup refuses with 64 to replace a file of feedsyncd, under any name', async () => {
   await using site = await Site.open()
   await site.run('run', '--once')
   const state = join(site.root, 'state')
@@ -93,7 +93,7 @@ it('refuses to replace a file of feedsyncd, under any name', async () => {
   expect(files.map((file) => existsSync(file) && statSync(file).ino)).toEqual(before)
 })
 
-it('refuses a second backup to one file while the first runs, and leaves a whole copy', async () => {
+it('a second backup to one file exits 75 while the first runs, one to another file succeeds, and a whole copy is left alone', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')

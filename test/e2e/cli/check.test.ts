@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -6,7 +6,7 @@ import { Command } from '../../helpers/command.ts'
 import { examples } from '../../helpers/feeds-page.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('check says of a mistyped path, and of a file that it may not read, that it cannot be read; exit 1', async () => {
+it('check says of a mistyped path, in text and JSON, and of a directory that it cannot be read; exit 1', async () => {
   await using site = await Site.open()
 
   const { code, stdout } = await site.run('check', 'mistyped.xml')
@@ -65,7 +65,7 @@ it('check prints for the examples of docs/feeds.md what the page shows', async (
   expect(printed).toHaveLength(6)
 })
 
-it('check says that a feed without postings would be held, even without configuration and history', async () => {
+it('check holds a feed without postings always, and one with few postings by the configuration; exit 3, and it writes nothing', async () => {
   await using site = await Site.open({ guards: { minPostings: 4 } })
   const [empty, few] = [join(site.root, 'empty.xml'), join(site.root, 'few.xml')]
   writeFileSync(empty, '<source/>')
@@ -87,10 +87,9 @@ it('check says that a feed without postings would be held, even without configur
   expect(alone.code).toBe(3)
   expect(alone.stdout).toContain('2 files: 1 would be held, 1 ok\n')
   expect(readdirSync(site.root)).toEqual(there)
-  expect(existsSync(join(site.root, 'state'))).toBe(false)
 })
 
-it('check compares a file with the history of its feed, which the path or --feed names', async () => {
+it('check compares a file with its feed, which the path or --feed names, and holds no bytes that were uploaded or released', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')
@@ -115,7 +114,7 @@ it('check compares a file with the history of its feed, which the path or --feed
   expect(await held(join(site.inbox, 'jobs.xml'))).toEqual({ code: 0, held: null })
 })
 
-it('check and the daemon read a feed with the encoding of its rule', async () => {
+it('check names the encoding that would fit; with a rule for it, check and the daemon read the feed, and check warns', async () => {
   const feeds = [{ match: '*.xml', encoding: 'windows-1252' }]
   await using site = await Site.open()
   site.drop('jobs.xml', Buffer.from(feedOf(3), 'latin1'))
@@ -139,7 +138,7 @@ it('check and the daemon read a feed with the encoding of its rule', async () =>
   expect(site.show(2).encoding).toBe('windows-1252')
 })
 
-it('config check refuses an unsupported encoding', async () => {
+it('config check refuses an unsupported encoding with 78, and lists the supported ones', async () => {
   await using site = await Site.open({ feeds: [{ match: '*.xml', encoding: 'utf-7' }] })
 
   const { code, stderr } = await site.run('config', 'check')
@@ -148,7 +147,7 @@ it('config check refuses an unsupported encoding', async () => {
   expect(stderr).toMatch(/feeds\[0\]\.encoding: expected UTF-8, .+ or windows-1258/)
 })
 
-it('check says that names of the given files look alike, until a rule names their feed', async () => {
+it('check warns that names of the given files look alike, and exits 0, until a rule names their feed', async () => {
   await using site = await Site.open()
   const files = ['jobs-27-11-2026.xml', 'jobs-28-11-2026.xml', 'nurses.xml'].map((name) =>
     join(site.inbox, name),

@@ -9,7 +9,7 @@ const USER = ['setpriv', '--reuid=54320', `--regid=${GROUP}`, '--clear-groups']
 const MASK = ['sh', '-c', 'umask 0027; exec "$@"', 'sh']
 
 it.skipIf(process.getuid?.() !== 0)(
-  'a member of the group may read status, status --check and show, with and without a daemon',
+  'a member of the group may read status, --check and show, and status without a daemon too, but may not decide',
   async () => {
     await using site = await Site.open()
     const state = join(site.root, 'state')

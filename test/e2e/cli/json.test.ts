@@ -37,7 +37,7 @@ const RARE = [
   ...['campaigns.entries[].changes[]', 'uploads[].files.paths[]', 'owed[].files.paths[]'],
 ]
 
-it('docs/json.md names only fields of status, show and the decisions that are printed', async () => {
+it('status, show, pause and resume print every field that docs/json.md names for them', async () => {
   await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
   const { site } = vendor
   await vendor.campaigns('create', '--name', 'Cooks', '--budget', '10', '--yes')

@@ -30,12 +30,22 @@ describe('logs', () => {
     expect(all).toMatch(/^\S+Z warn {2}other\.xml rejected: line 1, column 14: "&" must be/m)
     expect(one).toMatch(/^\S+Z info {2}jobs\.xml uploaded: 40 postings, [\d.]+ KiB {2}id=\d+$/m)
     expect(one).not.toContain('other.xml')
-    for (const line of stdout.split('\n').filter((text) => text.includes('"event":"feed.'))) {
-      expect(JSON.parse(line)).toMatchObject({ id: expect.any(Number), feed: expect.any(String) })
-    }
   })
 
-  it('reads and follows the journal of the unit', async () => {
+  it('of a pass have the id of the version and the feed in each line about a feed', async () => {
+    await using site = await Site.open()
+    site.drop('jobs.xml', feedOf(40))
+    site.drop('other.xml', '<source><job>&</job></source>')
+
+    const { stdout } = await site.run('run', '--once')
+
+    const lines = stdout.split('\n').filter((text) => text.includes('"event":"feed.'))
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({ id: expect.any(Number), feed: expect.any(String) })
+  })
+
+  it('reads the journal of the unit, and passes -f and --since to it', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "$@"')
 
@@ -55,7 +65,7 @@ describe('logs', () => {
     expect(stdout).toBe('-u feedsyncd@a -o cat --no-pager\n')
   })
 
-  it('says where the log is if the daemon writes it to a file', async () => {
+  it('says where the log is if the daemon writes it to a file, and how to read it', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "-- No entries --"')
     const file = join(site.root, 'daemon.log')
@@ -71,7 +81,7 @@ describe('logs', () => {
     )
   })
 
-  it('says that the log is empty if no daemon runs', async () => {
+  it('says that the log is empty if no daemon runs, and where to look', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "-- No entries --"')
 
@@ -81,7 +91,7 @@ describe('logs', () => {
     expect(stderr).toMatch(/^the log is empty\ntry: find out where the daemon logs: systemctl /)
   })
 
-  it('distinguishes a feed without log lines from a feed that does not exist', async () => {
+  it('says that the log has no line of a feed or of a version, and exits 64 for a feed that does not exist', async () => {
     await using site = await Site.open()
     installJournal(site, 'true')
     site.drop('jobs.xml', feedOf(1))
@@ -106,7 +116,7 @@ describe('logs', () => {
     ])
   })
 
-  it('refuses a missing file', async () => {
+  it('refuses a missing file with 64, and says what to do', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('logs', '--file', 'mistyped')
@@ -117,7 +127,7 @@ describe('logs', () => {
     ])
   })
 
-  it('refuses a directory, and says what to do', async () => {
+  it('refuses a directory with 1, and says what to do', async () => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('logs', '--file', site.inbox)
@@ -129,7 +139,7 @@ describe('logs', () => {
     ])
   })
 
-  it('fails if the user may not read the journal', async () => {
+  it('exits 1 if the user may not read the journal, and names the group that may', async () => {
     await using site = await Site.open()
     installJournal(site, 'echo "insufficient permissions" >&2; exit 1')
 
@@ -139,7 +149,7 @@ describe('logs', () => {
     expect(stderr).toMatch(/^error: logs: journalctl ended with 1\ntry: .+systemd-journal/m)
   })
 
-  it('says what to do on a host without journalctl', async () => {
+  it('exits 1 on a host without journalctl, and says what to do', async () => {
     await using site = await Site.open()
     site.env = { PATH: site.root }
 

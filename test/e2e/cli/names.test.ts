@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('an unknown name ends every command with 64 and the nearest name', async () => {
+it('an unknown name ends a command with 64, and with the nearest name if one is near', async () => {
   await using site = await Site.open()
   site.drop('acme.xml', feedOf(3))
   writeFileSync(join(site.root, 'campaigns.yaml'), fileOf(entry('NUR-Q1')))
@@ -19,6 +19,10 @@ it('an unknown name ends every command with 64 and the nearest name', async () =
     [feed, 'status acme.xml', 'status', 'acne.xml', '--json'],
     [feed, 'show acme.xml', 'show', 'feed:acne.xml'],
     [feed.replace('feed', 'feed or file'), 'show acme.xml', 'show', 'acne.xml'],
+    [feed, 'diff acme.xml', 'diff', 'acne.xml'],
+    [feed, 'status', 'forget', 'acne.xml'],
+    [feed, 'status', 'pause', 'acne.xml'],
+    [feed, 'status', 'resume', 'acne.xml'],
     ['no feed is named "x"', 'status', 'status', 'x'],
     [campaign, 'campaigns status', 'campaigns', 'status', 'NUR-Q2'],
     [campaign, 'campaigns status', 'campaigns', 'history', 'NUR-Q2'],
@@ -31,12 +35,12 @@ it('an unknown name ends every command with 64 and the nearest name', async () =
   }
 })
 
-it('an unknown id ends every command with 64 and the newest id', async () => {
+it('an unknown id ends a command with 64 and the newest id', async () => {
   await using site = await Site.open()
   site.drop('acme.xml', feedOf(3))
   await site.run('run', '--once')
 
-  for (const command of ['show', 'release', 'discard', 'retry', 'restore']) {
+  for (const command of ['show', 'diff', 'cat', 'release', 'discard', 'retry', 'restore']) {
     const { code, stderr, stdout } = await site.run(command, '99')
 
     expect([code, stdout], command).toEqual([64, ''])

@@ -24,7 +24,7 @@ async function shown(site: Site, ...args: string[]): Promise<string> {
   return stdout
 }
 
-it('no line of an answer is wider than the terminal', async () => {
+it('no sentence of an answer is wider than the terminal, and status --check stays one line', async () => {
   await using site = await Site.open({
     alerts: [{ on: ['held'], exec: [`/nonexistent/${LONG}/pager`] }],
     guards: { minPostings: 2 },

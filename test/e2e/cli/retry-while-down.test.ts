@@ -41,7 +41,7 @@ it('retry sends the probe at once, and prints that the feed is uploaded', async 
   expect(code).toBe(0)
 })
 
-it('retry prints why the attempt failed, and when the next one follows', async () => {
+it('retry makes one attempt, prints why it failed and when the next one follows, and exits 75', async () => {
   const { site, id } = await down()
   await using _ = site
 
@@ -53,7 +53,7 @@ it('retry prints why the attempt failed, and when the next one follows', async (
   expect(site.show(Number(id)).attempts).toHaveLength(2)
 })
 
-it('retry --all sends every version that waits or failed', async () => {
+it('retry --all sends every version that waits', async () => {
   const { site, fault } = await down()
   await using _ = site
   fault.remove()
@@ -82,7 +82,7 @@ it('retry --all goes on if one version was discarded after the listing', async (
   expect(code).toBe(0)
 })
 
-it('retry --all fails with the error of the database if the retry cannot be written', async () => {
+it('retry --all exits 1 with the error of the database if the retry cannot be written', async () => {
   const { site } = await down()
   await using _ = site
   const database = new Database(join(site.root, 'state', 'feedsyncd.db'))
@@ -114,7 +114,7 @@ it('retry --all sends a failed version even while a newer file of its feed is in
   expect(code).toBe(0)
 })
 
-it('retry of a version that fails again ends with 1', async () => {
+it('retry of a version that fails again says so and exits 1', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 413 })
   await site.daemon()

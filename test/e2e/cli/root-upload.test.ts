@@ -60,7 +60,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     )
   })
 
-  it('looks at the campaigns with a key that only root may read', async () => {
+  it('looks at the campaigns with a key that only root may read, and all files belong to the owner of the state directory', async () => {
     await using site = await ownedSite()
     chmodSync(join(site.root, 'service.key'), 0o600)
     writeFileSync(join(site.root, 'campaigns.yaml'), CAMPAIGNS)
@@ -70,11 +70,10 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
 
     expect(stderr).not.toContain('key file')
     expect(stdout).toContain('1 entry')
-
     expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
-  it('applies campaigns with a key that only root may read', async () => {
+  it('applies campaigns with a key that only root may read, and all files belong to the owner of the state directory', async () => {
     await using site = await ownedSite()
     chmodSync(join(site.root, 'service.key'), 0o600)
     writeFileSync(join(site.root, 'campaigns.yaml'), CAMPAIGNS)
@@ -87,7 +86,7 @@ describe.skipIf(process.getuid?.() !== 0)('root', () => {
     expect(ownersIn(site).filter((owner) => !owner.endsWith(`: ${ACCOUNT}`))).toEqual([])
   })
 
-  it('is suggested to another user, who may not open the history', async () => {
+  it('is suggested to another user, who may not open the history and gets exit code 75', async () => {
     await using site = await ownedSite()
     await site.process('run', '--once')
     chmodSync(join(site.root, 'state'), 0o750)

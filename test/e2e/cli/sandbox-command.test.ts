@@ -32,7 +32,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
 it.each([
   [{ at: 'storage', kind: 'throttle' }, 'faults[0].bytesPerSecond: expected a number'],
   [{ at: 'storage', kind: 'refuse', how: 'rst', key: 'a' }, 'leave out "key"'],
-])('feedsyncd sandbox ends with the reason if its faults are wrong: %j', async (fault, reason) => {
+])('feedsyncd sandbox exits 64 with the reason if its faults are wrong: %j', async (fault, reason) => {
   const child = start(directoryWith([fault]))
 
   const [stderr, code] = await Promise.all([text(child.stderr), ended(child)])

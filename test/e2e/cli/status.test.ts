@@ -22,7 +22,7 @@ it('status in a pipe lists every feed', async () => {
   expect(stdout.match(/^ *\d+ +f1\d\d\.xml/gm)).toHaveLength(60)
 })
 
-it('status --check exits 3 for an unknown feed, such as a mistyped name', async () => {
+it('status --check of a feed is 0 without problems and without matches, and 3 for a mistyped name, in text and JSON', async () => {
   await using site = await Site.open()
   await site.daemon()
   site.drop('jobs.xml', feedOf(1))
@@ -52,7 +52,7 @@ function age(site: Site, times: { heartbeatAt?: number; lastScanAt?: number }): 
   writeFileSync(file, JSON.stringify({ ...said, ...times }))
 }
 
-it('status --check is critical if a hanging daemon no longer lists the folder', async () => {
+it('status --check becomes critical when a hanging daemon has not listed the folder for a minute', async () => {
   await using site = await Site.open()
   const daemon = await site.daemonProcess()
   site.drop('jobs.xml', feedOf(1))
@@ -71,7 +71,7 @@ it('status --check is critical if a hanging daemon no longer lists the folder', 
   })
 })
 
-it('status --live looks only at the process and needs no history', async () => {
+it('status --live is 0 for a daemon without its history, and 2 if it hangs or does not run, or without a configuration', async () => {
   await using site = await Site.open()
   const before = await site.run('status', '--live')
   const daemon = await site.daemonProcess()
@@ -100,7 +100,7 @@ it('status --live looks only at the process and needs no history', async () => {
   expect(unknown).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - /) })
 })
 
-it('a daemon keeps its heartbeat while it waits for its database, so that --live stays 0', async () => {
+it('a daemon writes its heartbeat while its database is locked', async () => {
   await using site = await Site.open()
   // The daemon's clocks run ten times as fast, so it writes a heartbeat every 3 s.
   site.env = preload('fast-time.ts')

@@ -81,7 +81,7 @@ it('release of a first version says that there is nothing to compare it with', a
   expect(stderr).toContain('no earlier copy was kept to compare it with')
 })
 
-it('several ids are decided together or not at all', async () => {
+it('several ids are decided together or not at all, and the JSON has all of them', async () => {
   await using site = await Site.open({ guards: { minPostings: 2 } })
   for (const name of ['a.xml', 'b.xml', 'c.xml']) site.drop(name, feedOf(1, name))
   await site.run('run', '--once')
@@ -113,7 +113,7 @@ it('release without a daemon, or during a pause, says why nothing is sent and en
   expect(paused).toMatchObject({ code: 75, stderr: expect.stringMatching(/^paused by \S+: /) })
 })
 
-it('a trial logs to its own file, which logs reads, and is started again by the command that began it', async () => {
+it('a trial logs to its own file, which logs reads, also --since an age; status names the command that began the trial', async () => {
   await using site = await Site.open()
   const directory = join(site.root, 'trial')
   // In a process of its own: status must see that it has ended.
@@ -137,7 +137,7 @@ it('a trial logs to its own file, which logs reads, and is started again by the 
   expect(status.stdout).toContain(`\n    feedsyncd demo --stay --dir ${directory}\n`)
 })
 
-it('config check tells what is probably not meant, and still succeeds', async () => {
+it('config check warns of a page that is open to other hosts and still exits 0, and status has the problem', async () => {
   await using site = await Site.open({ http: { listen: '0.0.0.0:9464' } })
 
   const text = await site.run('config', 'check')

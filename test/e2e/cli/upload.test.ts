@@ -12,7 +12,7 @@ describe('upload', () => {
     ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'has a name that is too long'],
     ['a name of 5,000 characters', () => 'x'.repeat(5000), 'has a name that is too long'],
     ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'not a directory'],
-  ])('refuses %s, and makes no version of it', async (_, name, words) => {
+  ])('refuses %s with the reason and makes no version of it, and show and check do not fail unexpectedly', async (_, name, words) => {
     await using site = await Site.open()
 
     const { code, stderr } = await site.run('upload', name(site))
@@ -43,7 +43,7 @@ describe('upload', () => {
     ])
   })
 
-  it('demands --feed for a file outside the inbox, and lists the feeds without filling one in', async () => {
+  it('demands --feed for a file outside the inbox, lists the feeds without filling one in, and makes no version', async () => {
     await using site = await Site.open()
     site.drop('customer-13.xml', feedOf(3))
     site.drop('jobs-2026-11-22.xml', feedOf(3))
@@ -64,7 +64,7 @@ describe('upload', () => {
     expect(site.uploads()).toHaveLength(2)
   })
 
-  it('asks for --new if no feed has the name, and compares the file with the feed that it names', async () => {
+  it('compares a file with the feed that --feed names, and demands --new if no feed has the name', async () => {
     await using site = await Site.open()
     site.drop('jobs.xml', feedOf(10))
     await site.run('run', '--once')
@@ -89,7 +89,7 @@ describe('upload', () => {
   it.each([
     ['daily-2026-11-23.xml', 'daily-2026-11-22.xml', 'daily-{date}.xml'],
     ['jobs.xml.gz', 'jobs.xml', 'jobs.xml'],
-  ])('reads the name %s as it reads the path of a file', async (named, path, feed) => {
+  ])('and check read the name %s as they read the path of a file', async (named, path, feed) => {
     await using site = await Site.open()
     site.drop(path, feedOf(40))
     await site.run('run', '--once')
@@ -107,7 +107,7 @@ describe('upload', () => {
     expect(site.uploads({ all: true }).map((version) => version.feed)).toEqual([feed, feed])
   })
 
-  it('names the kind of a path that is not a regular file, with and without a daemon', async () => {
+  it('exits 3 with the kind of a path that is not a regular file, with and without a daemon', async () => {
     await using site = await Site.open()
     const at = (name: string) => join(site.root, name)
     writeFileSync(at('jobs.xml'), feedOf(3))
@@ -130,7 +130,7 @@ describe('upload', () => {
     await expectKinds()
   })
 
-  it('refuses an empty feed name', async () => {
+  it('refuses an empty feed name with 64, and makes no version', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'export.xml')
     writeFileSync(file, feedOf(3))

@@ -8,7 +8,7 @@ const HASHED = { patch: { sha256: 'a'.repeat(64), spool: '1.xml' } }
 const MARIA = { by: 'maria', config: { inbox: { receipts: false } } as Config }
 
 describe('a decision', () => {
-  it('to retry supersedes the older versions that wait', () => {
+  it('to retry queues the version, and supersedes older versions that wait', () => {
     const { history } = temporaryHistory()
     const older = versionIn(history, 'held', HASHED)
     const newer = versionIn(history, 'failed', HASHED)
@@ -31,7 +31,7 @@ describe('a decision', () => {
     expect(history.events(sent.id).at(-1)?.to).toBe('uploading')
   })
 
-  it('to release makes the version a baseline for later ones, and supersedes older waiting versions', () => {
+  it('to release queues and approves the version, which supersedes older waiting ones and becomes the only baseline', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const waiting = versionIn(history, 'queued', HASHED)
@@ -47,7 +47,7 @@ describe('a decision', () => {
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([held.id])
   })
 
-  it('to discard removes an earlier approval', () => {
+  it('to discard removes an earlier approval, so that the upload before is the baseline again', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const held = versionIn(history, 'held', HASHED)
@@ -55,6 +55,7 @@ describe('a decision', () => {
     carryOut(history, { deed: 'release', id: held.id }, { ...MARIA, now: 5000 })
     carryOut(history, { deed: 'discard', id: held.id }, { ...MARIA, now: 5001 })
 
+    expect(history.version(held.id)).toMatchObject({ state: 'discarded', approved: false })
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id])
   })
 })

@@ -6,7 +6,7 @@ import { reportWatchdogRestart } from '../../../src/app/watchdog.ts'
 import { Conditions } from '../../../src/domain/conditions.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
 
-it('a restart by the watchdog is told by the next start alone, and for an hour', () => {
+it('a restart by the watchdog is told for an hour, by the next start alone, which removes the file of the unit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'runtime-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const mark = join(folder, 'watchdog-feedsyncd')
@@ -24,9 +24,13 @@ it('a restart by the watchdog is told by the next start alone, and for an hour',
   const after = start()
   const told = after.current()
   const next = start().current()
-  time.monotonic += HOUR
+  time.monotonic += HOUR - 1
+  after.expire()
+  const almostOver = after.current()
+  time.monotonic += 1
   after.expire()
 
+  expect(almostOver).toEqual(told)
   expect(told).toMatchObject([{ code: 'watchdog-restart', mark: '1000' }])
   expect([usual, next, after.current(), existsSync(mark)]).toEqual([[], [], [], false])
 })

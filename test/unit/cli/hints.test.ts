@@ -9,6 +9,7 @@ import {
   commandFor,
   commandOf,
   FORMS,
+  type Form,
   hintWith,
   type LookForm,
 } from '../../../src/domain/command.ts'
@@ -116,7 +117,7 @@ it.each(FORMS.filter(isHelp))('feedsyncd %s is a help that exists', async (form)
 })
 
 describe('a hint', () => {
-  it('is a text of which the command can be told from its words again', () => {
+  it('is a text of which the command can be told from its words again, and a text without a command has none', () => {
     const made = commandFor('show <what>', 'path:a: feedsyncd release 1')
 
     expect(commandOf(hintWith('look', made))).toEqual({ words: 'look: ', command: made })
@@ -124,7 +125,7 @@ describe('a hint', () => {
     expect(commandOf('feedsyncd tries again: feedsyncd does')).toMatchObject({ command: null })
   })
 
-  it('about a name that does not exist only looks at the nearest one', () => {
+  it('about a name that does not exist looks at the nearest one, or else at status', () => {
     const known = ['acme.xml', '12', '-x.xml']
     const hints = ['acme.xmk', '13', '-y.xml', 'zzzzzzzzzzzz'].map(
       (name) => unknownName('feed', name, known, { look: 'show <what>' }).hint,
@@ -140,16 +141,14 @@ describe('a hint', () => {
     expect(unknownName('feed', '13', known, { look: 'status <feed>' }).hint).toBe(
       'feedsyncd status 12',
     )
+  })
+
+  // The compiler runs this test: `npm run typecheck`.
+  it('is made only of a form, has a guessed name only in a form that looks, and is all that a command line takes', () => {
+    expectTypeOf<Parameters<typeof commandFor>[0]>().toEqualTypeOf<Form>()
     expectTypeOf<LookForm>().toEqualTypeOf<
       'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'
     >()
-  })
-
-  it('can only be made of a form, and a command line takes nothing else', () => {
-    const line = commandLineHere({}, undefined)
-    // @ts-expect-error a text is no command
-    expect(line('release 12')).toBe('feedsyncd release 12')
-    // @ts-expect-error no such form
-    expect(() => commandFor('release <feed>', 'acme.xml')).not.toThrow()
+    expectTypeOf<Parameters<ReturnType<typeof commandLineHere>>>().toEqualTypeOf<[Command]>()
   })
 })

@@ -46,17 +46,16 @@ const view = {
 const feedOf = (message: AlertMessage) => alertVariables(message).FEEDSYNCD_ALERT_FEED
 
 describe('hostile names and reasons', () => {
-  it('in status take one line each and hold nothing that a terminal obeys', () => {
+  it('in status and its --check hold nothing that a terminal obeys, and in status are escaped, each on one line', () => {
     const shown = statusText(report, view)
 
     expect(shown).not.toMatch(OBEYED)
-    // The escaped form shows people which characters the name has.
     expect(shown).toContain('a\\tb\\u0000c\\u0007\\u001b[31mred\\u001b[2J\\u009b2J')
     expect(shown.split('\n').length).toBeLessThan(2 * NAMES.length + 300)
     expect(statusCheck(report, 0).line).not.toMatch(OBEYED)
   })
 
-  it('in a plan of the campaigns take one line each', () => {
+  it('in a plan of the campaigns are escaped, take one line each and hold nothing that a terminal obeys', () => {
     const next = 'feedsyncd campaigns plan'
     const [key, campaignId, action] = ['A', null, 'create'] as const
     const plan: Plan = {
@@ -93,7 +92,7 @@ describe('hostile names and reasons', () => {
     expect(shown.split('\n').length).toBeLessThan(10 * NAMES.length)
   })
 
-  it('in JSON answers stay the same names, escaped so that a terminal obeys nothing', () => {
+  it('in JSON answers stay the same names, and are escaped so that a terminal obeys nothing', () => {
     let said = ''
 
     outJson({ out: (text) => (said += text) }, report)
@@ -102,7 +101,7 @@ describe('hostile names and reasons', () => {
     expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)
   })
 
-  it.each(['json', 'text'] as const)('in the log (%s) take one line each', async (format) => {
+  it.each(['json', 'text'] as const)('in the log (%s) take one line each and hold nothing that a terminal obeys', async (format) => {
     let said = ''
     const destination = new Writable({
       write: (chunk, _encoding, done) => {

@@ -14,7 +14,9 @@ async function cli(...args: string[]): Promise<{ said: string; code: number | nu
 
 async function names(): Promise<string[]> {
   const program = await buildProgram({ out: () => {} } as unknown as Context)
-  return program.commands.map((command) => command.name())
+  const found = program.commands.map((command) => command.name())
+  expect(found).toContain('status')
+  return found
 }
 
 describe('the command table', () => {

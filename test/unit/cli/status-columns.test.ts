@@ -81,6 +81,7 @@ describe('a table of names', () => {
   ])('cuts a name in %s only between two characters', (_, name) => {
     for (let width = 75; width < 95; width++) {
       const [, row = ''] = names([name], width)
+      expect(row).toContain('...')
       const [begin = '', end = ''] = row.slice(4, row.indexOf('uploaded')).trim().split('...')
       const all = graphemes(name)
       expect(graphemes(begin)).toEqual(all.slice(0, graphemes(begin).length))
@@ -88,7 +89,7 @@ describe('a table of names', () => {
     }
   })
 
-  it('fills the width of the terminal exactly, with wide and with narrow characters', () => {
+  it('fills the width of the terminal exactly, with wide and with narrow characters, below a heading that fits', () => {
     for (let width = 75; width < 95; width++) {
       const [, wide = ''] = names(['护'.repeat(80)], width)
       expect(wide.length + wide.replace(/[^护]/g, '').length).toBe(width)
@@ -102,7 +103,7 @@ describe('a table of names', () => {
     }
   })
 
-  it('shows both ends of a long name in the same width as a plain name', () => {
+  it('shows both ends of a long name in the same width as a plain name, and no accent without its letter', () => {
     const long = ['x', '护', 'e\u0301'].map((letter) => `${letter.repeat(90)}.xml`)
     const [, plain = '', han = '', accents = ''] = names(long, 60)
 

@@ -35,11 +35,14 @@ describe('status', () => {
     )
   })
 
-  it('with a filter that matches nothing does not say that there are no feeds', () => {
-    expect(text(report(), { filtered: true })).toContain('nothing matches')
+  it('with a filter that matches nothing says so, and not that no feed was seen', () => {
+    const shown = text(report(), { filtered: true })
+
+    expect(shown).toContain('nothing matches')
+    expect(shown).not.toContain('no feed has been seen')
   })
 
-  it('without problems ends after the table', () => {
+  it('without problems has six lines for two feeds, of which the second counts the feeds', () => {
     const lines = text(report({ uploads: [reportOf(), reportOf({ feed: 'b' })] })).split('\n')
 
     expect(lines).toHaveLength(6)
@@ -50,19 +53,31 @@ describe('status', () => {
     expect(text(report({ uploads: [held()] })).startsWith(HELD_BLOCK)).toBe(true)
   })
 
-  it('says what the service has of a held feed, that a file has left, and which files are one feed', () => {
-    const onService = { id: 15, postings: 1000, uploadedAt: '2026-11-20T10:57:00.000Z' }
-    const left = reportOf({ id: 3, feed: 'left.xml', leftAt: '2026-11-20T10:57:00.000Z' })
-    const dated = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
-    const joined = reportOf({ id: 4, feed: 'jobs-{date}.xml', files: dated })
+  it('says below a held feed what the service has of it, with the date if it is from another day', () => {
+    const today = { id: 15, postings: 1000, uploadedAt: '2026-11-20T10:57:00.000Z' }
+    const before = { ...today, uploadedAt: '2026-11-19T20:57:00.000Z', postings: 1 }
 
-    const shown = text(report({ uploads: [held({ onService }), left, joined] })).split('\n')
-    const before = { ...onService, uploadedAt: '2026-11-19T20:57:00.000Z', postings: 1 }
+    const shown = text(report({ uploads: [held({ onService: today })] })).split('\n')
     const earlier = text(report({ uploads: [held({ onService: before })] }))
 
     expect(shown).toContain('    on the service: version 15, 1,000 postings, since 10:57 UTC')
     expect(earlier).toMatch(/on the service: version 15, 1 posting, since 2026-11-19 20:57 UTC$/)
-    expect(shown).toContain('    its file has left the folder')
+  })
+
+  it('says below a feed that its file has left the folder', () => {
+    const left = reportOf({ id: 3, feed: 'left.xml', leftAt: '2026-11-20T10:57:00.000Z' })
+
+    const shown = text(report({ uploads: [left] })).split('\n')
+
+    expect(shown.at(-1)).toBe('    its file has left the folder')
+  })
+
+  it('names the first files of a feed whose names differ in a date, and counts the others', () => {
+    const dated = { count: 12, paths: ['jobs-20261122.xml', 'jobs-20261121.xml'] }
+    const joined = reportOf({ id: 4, feed: 'jobs-{date}.xml', files: dated })
+
+    const shown = text(report({ uploads: [joined] })).split('\n')
+
     expect(shown).toContain(
       '12 files are one feed, jobs-{date}.xml: jobs-20261122.xml, jobs-20261121.xml, and 10 more',
     )
@@ -125,7 +140,7 @@ describe('status', () => {
     ])
   })
 
-  it('names three of many feeds with the same problem, and their ids in one command', () => {
+  it('names three of many feeds with the same problem, all their ids in one command, and counts the rows left out', () => {
     const uploads = Array.from({ length: 23 }, (_, n) =>
       reportOf({ id: n + 1, feed: `f${n}`, state: 'failed', reason: 'no form', hint: 'ask' }),
     )
@@ -142,17 +157,26 @@ describe('status', () => {
     expect(lines.at(-1)).toBe('3 more failed (--all lists them)')
   })
 
-  it('lists up to 20 feeds that need nothing, and keeps the order of a list that was asked for', () => {
-    const uploads = [...Array.from({ length: 20 }, () => reportOf()), held()]
+  const namesIn = (shown: string) => shown.match(/(?<=^ *\d+ +)(acme|globex)\b/gm)
 
-    const names = (shown: string) => shown.match(/(?<=^ *\d+ +)(acme|globex)\b/gm)
+  it('on a terminal lists up to 20 feeds that need nothing, and only counts more of them', () => {
+    const uploads = Array.from({ length: 20 }, () => reportOf())
 
-    expect(names(text(report({ uploads })))?.slice(0, 2)).toEqual(['globex', 'acme'])
-    expect(names(text(report({ uploads })))).toHaveLength(21)
-    expect(names(text(report({ uploads }), { listed: true }))?.slice(0, 2)).toEqual([
-      'acme',
-      'acme',
+    const twenty = text(report({ uploads }), { terminal: true })
+    const more = text(report({ uploads: [...uploads, reportOf()] }), { terminal: true })
+
+    expect(namesIn(twenty)).toHaveLength(20)
+    expect([namesIn(more), more.split('\n').at(-1)]).toEqual([
+      null,
+      '21 uploaded (--all lists them)',
     ])
+  })
+
+  it('puts feeds with problems first, except in a list that was asked for', () => {
+    const model = report({ uploads: [reportOf(), reportOf(), held()] })
+
+    expect(namesIn(text(model))).toEqual(['globex', 'acme', 'acme'])
+    expect(namesIn(text(model, { listed: true }))).toEqual(['acme', 'acme', 'globex'])
   })
 
   it('shows the progress, the speed and the remaining time of an upload', () => {
@@ -176,7 +200,7 @@ describe('status', () => {
     ])
   })
 
-  it('names pending work even if the table is cut before its row', () => {
+  it('names unfinished work even if the table is cut before its row, and counts the rows that are cut', () => {
     const uploads = [...Array.from({ length: 60 }, () => reportOf()), held()]
 
     const shown = text(report({ uploads }), { limit: 2, listed: true })
@@ -185,7 +209,7 @@ describe('status', () => {
     expect(shown).toContain('warning: globex held')
   })
 
-  it('puts what ends by itself last', () => {
+  it('puts problems that end by themselves last', () => {
     const uploads = [
       reportOf({ feed: 'a', state: 'uploading' }),
       reportOf({ feed: 'b', state: 'queued', nextAttemptAt: at(-3) }),
@@ -201,7 +225,7 @@ describe('status', () => {
     ])
   })
 
-  it('names the first file that is ignored by name in the command that says why', () => {
+  it('counts the files that are ignored by name, names some, and gives the command that says why for the first one', () => {
     const daemon = { ignored: { count: 12, paths: ['a.csv', 'b.csv'] } }
 
     expect(text(report({ daemon }))).toMatch(
@@ -230,7 +254,7 @@ describe('a daemon that does not run', () => {
     [243, /systemd could not read the key file/],
     [78, /configuration or its history cannot be used/],
     [1, /its unit ended with exit-code \(exit 1\)/],
-  ])('and whose unit failed with %i is not started in the same way again', (exitStatus, says) => {
+  ])('and whose unit failed with %i says why, and is looked at instead of started in the same way again', (exitStatus, says) => {
     const found = down(unit('exit-code', exitStatus))
 
     expect(found?.says).toMatch(says)
@@ -250,7 +274,7 @@ describe('a daemon that does not run', () => {
     },
   )
 
-  it('is not started without its database, because that would begin an empty history', () => {
+  it('is not started without its database: the only next step is a sentence that says to put it back first', () => {
     const found = down({ historyIsMissing: true })
 
     expect(JSON.stringify(found?.next)).toMatch(/put the database back first/)
@@ -259,13 +283,13 @@ describe('a daemon that does not run', () => {
 })
 
 describe('status --check', () => {
-  it('prints one line if there is no problem', () => {
+  it('exits 0 with one line of facts if there is no problem', () => {
     const { code, line } = check(report({ uploads: [reportOf()] }))
 
     expect([code, line]).toEqual([0, 'OK - 1 feed, folder listed just now'])
   })
 
-  it('puts critical problems first, fits into 200 characters, and counts the problems that do not fit', () => {
+  it('exits 2 for a critical problem, puts it first, fits into 200 characters, and counts what does not fit', () => {
     const uploads = [
       held(),
       ...Array.from({ length: 1000 }, (_, n) =>
@@ -296,7 +320,7 @@ describe('status --check', () => {
 })
 
 describe('a command that is shown', () => {
-  it('names the configuration file if the shell would find another one', () => {
+  it('names the configuration file if the shell would find another one, and npm if npm runs the program', () => {
     expect([
       commandLineHere({}, undefined)(commandFor('retry <id...>', [1])),
       commandLineHere({}, "it's here.yaml")(commandFor('status')),

@@ -34,8 +34,9 @@ describe('the image', () => {
     expect(bases).toEqual(Array(2).fill(`node:${read('.node-version').trim()}-bookworm-slim`))
   })
 
-  it('runs nothing in its final stage, so that it holds only the built files', () => {
+  it('runs nothing in its final stage, and copies neither sources nor tests into it', () => {
     expect(only('RUN')).toEqual([])
+    expect(only('COPY').length).toBeGreaterThan(0)
     expect(only('COPY').filter((copy) => /\b(src|test)\b/.test(copy))).toEqual([])
   })
 
@@ -43,7 +44,7 @@ describe('the image', () => {
     expect(only('USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
   })
 
-  it('starts dist/main.js directly, so that signals reach the daemon and the flags of its first line apply', () => {
+  it('runs the daemon by dist/main.js without a shell, and is stopped by SIGTERM', () => {
     expect(only('ENTRYPOINT').map((text) => JSON.parse(text))).toEqual([['/app/dist/main.js']])
     expect(only('CMD').map((text) => JSON.parse(text))).toEqual([['run']])
     expect(only('STOPSIGNAL')).toEqual(['SIGTERM'])

@@ -16,7 +16,7 @@ describe('the example for Kubernetes', () => {
   const pod = set.spec.template.spec
   const [container] = pod.containers
 
-  it('runs one pod, on a volume that only one pod can mount', () => {
+  it('has a secret, a configuration map and one pod, on a volume that only one pod can mount', () => {
     expect([secret.kind, map.kind, set.kind]).toEqual(['Secret', 'ConfigMap', 'StatefulSet'])
     expect(set.spec.replicas).toBe(1)
     expect(set.spec.template.metadata.labels).toMatchObject(set.spec.selector.matchLabels)
@@ -28,7 +28,7 @@ describe('the example for Kubernetes', () => {
     expect(container.livenessProbe.exec.command.slice(-2)).toEqual(['status', '--live'])
   })
 
-  it('mounts every volume that it names, and has a valid configuration', () => {
+  it('mounts every volume that it names, also its secret and its configuration map, whose configuration is valid', () => {
     const config = parse(map.data['feedsyncd.yaml'])
     const claims = set.spec.volumeClaimTemplates.map((one: typeof map) => one.metadata.name)
     const volumes = [...claims, ...pod.volumes.map(({ name }: { name: string }) => name)]
@@ -63,7 +63,7 @@ describe('the example for Pacemaker', () => {
 describe('the example for Litestream', () => {
   const text = read('litestream.yml')
 
-  it('copies only the database, and fails if the replica to restore is missing', () => {
+  it('copies only the database, checks what it restored, and fails if the replica to restore is missing', () => {
     const restores = text.split('\n').filter((line) => line.includes('litestream restore'))
 
     expect(parse(text).dbs.map(({ path }: { path: string }) => path)).toEqual([

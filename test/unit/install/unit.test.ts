@@ -13,7 +13,7 @@ function setting(name: string): string[] {
 }
 
 describe('the systemd unit', () => {
-  it('runs the daemon, and is not restarted after usage or configuration errors, or without its key', () => {
+  it('runs the daemon, and restarts it after failures, but not after usage or configuration errors or without its key', () => {
     expect(setting('ExecStart')).toEqual(['/usr/bin/feedsyncd run'])
     expect(setting('Restart')).toEqual(['on-failure'])
     expect(setting('RestartPreventExitStatus')).toEqual(['64 78 243'])
@@ -53,7 +53,7 @@ describe('the systemd unit', () => {
     expect(setting('UnsetEnvironment')).toEqual([])
   })
 
-  it('lets V8 compile, and refuses forbidden system calls without killing the daemon', () => {
+  it('lets V8 compile, permits the system calls of a service, and refuses others without killing the daemon', () => {
     expect(setting('MemoryDenyWriteExecute')).toEqual([])
     expect(setting('SystemCallFilter')).toEqual(['@system-service', '~@privileged @resources'])
     expect(setting('SystemCallErrorNumber')).toEqual(['EPERM'])
