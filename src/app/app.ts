@@ -46,7 +46,7 @@ import { RunningUploads } from './running-uploads.ts'
 import { problemsOf, statusLine } from './status.ts'
 import { reportWatchdogRestart } from './watchdog.ts'
 
-export interface AppOptions {
+interface AppOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
   /** True if the process writes the daemon's file, which commands read. */

@@ -33,7 +33,7 @@ import type { SendGate } from '../upload/send-gate.ts'
 import type { Story } from './build-pipeline.ts'
 
 /** DaemonNeeds is what the daemon works with: the story of a feed, its adapters, and what people see. */
-export interface DaemonNeeds {
+interface DaemonNeeds {
   alerts: AlertDesk
   campaigns: CampaignSchedule
   checkerFor: CheckerFor

@@ -20,7 +20,7 @@ import type { Spool } from '../spool/port.ts'
 import type { Sender } from '../upload/port.ts'
 
 /** PipelineNeeds is what the story of a feed works with: the adapters, and the functions that are told of its steps. */
-export interface PipelineNeeds {
+interface PipelineNeeds {
   checkerFor: CheckerFor
   clock: Clock
   conditions: Conditions

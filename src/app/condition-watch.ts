@@ -12,7 +12,7 @@ import { whyDiskFull, whyDiskReadOnly } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
 
 /** WatchParts is what watchConditions looks at each second, and the conditions and alerts that it tells. */
-export interface WatchParts {
+interface WatchParts {
   alerts: Pick<AlertDesk, 'sendDue'>
   clock: Clock
   conditions: Conditions
@@ -21,7 +21,7 @@ export interface WatchParts {
   hungReads: () => readonly HungPath[]
 }
 
-export interface ConditionParts {
+interface ConditionParts {
   clock: Clock
   log: Log
   /** Prints at the terminal what happened and what to do. */

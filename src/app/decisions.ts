@@ -21,7 +21,7 @@ import { judgingOf } from './rules.ts'
 export type { Deed } from '../pipeline/decide/person.ts'
 
 /** DecidedBy is who decided, and when (wall ms). `config` says whether the daemon is to write receipts. */
-export interface DecidedBy {
+interface DecidedBy {
   by: string
   now: number
   config: Pick<Config, 'inbox'>

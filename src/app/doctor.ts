@@ -38,7 +38,7 @@ import { askService } from './doctor-service.ts'
 import { openStatus } from './open-status.ts'
 import { ownAccountOf } from './rules.ts'
 
-export interface DoctorOptions {
+interface DoctorOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
   configFile: string

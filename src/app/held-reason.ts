@@ -16,7 +16,7 @@ import { judgingOf } from './rules.ts'
 const NO_LIMITS = { maxDropPercent: 100, minPostings: 0, secondFeed: 'pass' } as const
 
 /** JudgedBy is what a file is judged by. `history` is null before the first start. */
-export interface JudgedBy {
+interface JudgedBy {
   config: Config | null
   history: HistoryReader | null
   now: number

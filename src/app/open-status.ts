@@ -17,7 +17,7 @@ import { feedReport } from '../ops/upload-report.ts'
 import { circumstancesOf, progressOf, statusOf, versionOf } from './status.ts'
 import { unitState } from './unit-state.ts'
 
-export interface StatusOptions {
+interface StatusOptions {
   clock: Clock
   env: NodeJS.ProcessEnv
   commandLine: CommandLine

@@ -12,7 +12,7 @@ import type { Problem } from '../ops/problem.ts'
 import type { EndpointSource } from '../ops/web/source.ts'
 import { statusOf, versionOf } from './status.ts'
 
-export interface PageSourceParts {
+interface PageSourceParts {
   campaigns: CampaignSchedule
   clock: Clock
   commandLine: CommandLine

@@ -20,7 +20,7 @@ import { overdueFeeds } from './queries.ts'
 import { rulesOf } from './rules.ts'
 
 /** Surroundings are what a report needs beside the history. */
-export interface Surroundings {
+interface Surroundings {
   config: Config
   clock: Pick<Clock, 'now'>
   commandLine: CommandLine

@@ -10,7 +10,7 @@ import type { Severity } from '../ops/problem-kinds.ts'
 import { type AlikeProblems, alike } from '../ops/problems.ts'
 import { type Display, styled } from './render.ts'
 
-export interface ProblemView extends Display {
+interface ProblemView extends Display {
   /** Wall ms. */
   now: number
   commandLine: CommandLine

@@ -20,7 +20,7 @@ export interface Signals extends Disposable {
 /** The process that gets the signals. */
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'pid' | 'kill' | 'exit'>
 
-export interface SignalOptions {
+interface SignalOptions {
   clock: Clock
   process: SignalledProcess
   /** Time between the first signal and the abort, in ms. */
