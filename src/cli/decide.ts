@@ -98,11 +98,11 @@ async function decideEach(
     return [...decided, ...keepAll(history, kept, deciding)]
   })
   const reports = versions.map(uploadReports(history))
-  const discarded = name === 'discard' ? furtherFeeds.map(({ path }) => path) : []
-  const files = discarded.length === 1 ? 'this file' : 'these files'
-  const line = printable(`to leave ${files} out, set under inbox: ${excludeLine(discarded)}`)
+  const toLeaveOut = name === 'discard' ? furtherFeeds.map(({ path }) => path) : []
+  const files = toLeaveOut.length === 1 ? 'this file' : 'these files'
+  const line = printable(`to leave ${files} out, set under inbox: ${excludeLine(toLeaveOut)}`)
   show(reports.length === 1 ? (reports[0] ?? {}) : { uploads: reports }, () =>
-    [linesOf(versions), ...(discarded.length === 0 ? [] : [line])].join('\n'),
+    [linesOf(versions), ...(toLeaveOut.length === 0 ? [] : [line])].join('\n'),
   )
   await finish(call, history, versions)
 }
