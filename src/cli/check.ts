@@ -137,7 +137,7 @@ function alikeText(paths: readonly string[], config: Config | null): string {
   return verdict === 'ok' ? '' : `\n${printable(`warning: ${says}; ${fix}`)}`
 }
 
-/** excerpt returns the part of the line around the mistake, with a mark below it; empty for a packed file. */
+/** excerpt returns the part of the line around the mistake, with a mark below it; empty if it cannot be shown. */
 function excerpt({ encoding, offset, path }: FileReport): string {
   if (offset === null || isPacked(path)) return ''
   const from = Math.max(0, offset - BYTES_BEFORE)

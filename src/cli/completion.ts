@@ -77,7 +77,7 @@ function placesOf(root: Command): CommandPlace[] {
   return visit(root, [])
 }
 
-/** kindOf returns the kind of value that a command takes, or null. Only the service knows the ids of campaigns. */
+/** kindOf returns the kind of value that a command takes; null for another, such as an id that only the service has. */
 function kindOf(
   { registeredArguments }: Command,
   [group]: readonly string[],

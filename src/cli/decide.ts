@@ -197,8 +197,8 @@ function linesOf(versions: readonly Version[]): string {
 }
 
 /**
- * finish says why nothing is sent now. If a person sits at a terminal, it waits for the result and prints it. Both set
- * the exit code.
+ * finish says why nothing is sent now, and sets exit code 75. Otherwise, if a person sits at a terminal, it waits for
+ * the result, prints it and sets its exit code.
  */
 async function finish(
   call: Call<Options>,

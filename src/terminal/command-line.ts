@@ -5,12 +5,15 @@ import { DEFAULT_FILE } from '../config/load.ts'
 import { withConfig } from '../domain/command.ts'
 import type { CommandLine } from '../ops/port.ts'
 
-/** commandLineHere writes commands for the shell that called this program, which repeat its --config (`flag`). */
+/**
+ * commandLineHere returns a function that makes commands for the shell that called this program. They repeat the
+ * --config of the call (`flag`), and the shell has the environment of the call.
+ */
 export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined): CommandLine {
   return commandLine(env, flag ?? null)
 }
 
-/** commandLineAnywhere writes commands for any shell, as the page and alerts show them. `file` can be relative. */
+/** commandLineAnywhere returns a function that makes commands for any shell, as the page and alerts show them. */
 export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)

@@ -63,7 +63,7 @@ export function table(headers: string[], rows: Cell[][], width: number | null): 
   return [line(headers), ...texts.map(line)].join('\n')
 }
 
-/** narrowed returns sizes of columns that fit into `width`. It shrinks the widest column first, and no whole column. */
+/** narrowed shrinks the widest columns until all fit into `width` or none can shrink. Whole columns keep their size. */
 function narrowed(
   wanted: readonly number[],
   isWhole: readonly boolean[],
@@ -153,7 +153,7 @@ export function cutToHeight(text: string, height: number | null): string {
   return [...kept, `… ${lines.length - kept.length} more lines: leave out --watch`].join('\n')
 }
 
-/** middleCut removes the middle of a text that is wider than `columns`, because both ends of a name tell it apart. */
+/** middleCut removes the middle of a text that is wider than `columns`, because people need both ends of a name. */
 export function middleCut(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : layout().middleCut(text, columns)
 }
