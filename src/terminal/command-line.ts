@@ -13,7 +13,7 @@ export function commandLineHere(env: NodeJS.ProcessEnv, flag: string | undefined
   return commandLine(env, flag ?? null)
 }
 
-/** commandLineAnywhere returns a function that makes commands for any shell, as the page and alerts show them. */
+/** commandLineAnywhere returns a function that makes commands for any shell, as on the page. `file` can be relative. */
 export function commandLineAnywhere(env: NodeJS.ProcessEnv, file: string): CommandLine {
   const path = resolve(file)
   return commandLine(env, path === DEFAULT_FILE ? null : path)
