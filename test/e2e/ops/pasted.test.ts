@@ -136,10 +136,10 @@ describe('the state of a unit', () => {
       ExecMainStatus: '243',
     })
 
-    expect(unitState(line, { env, isAsked: true })).toEqual({
+    expect(unitState(line, { env, asksSystemd: true })).toEqual({
       ...{ name: 'feedsyncd', result: 'exit-code', exitStatus: 243 },
     })
-    expect(unitState(line, { env, isAsked: false })?.result).toBeNull()
+    expect(unitState(line, { env, asksSystemd: false })?.result).toBeNull()
   })
 
   it('is unknown where systemd does not know it, and absent where no unit has the configuration', () => {
@@ -150,12 +150,12 @@ describe('the state of a unit', () => {
     })
     const own = (command: string) => `feedsyncd ${command} --config /srv/own.yaml`
 
-    expect(unitState(line, { env, isAsked: true })).toEqual({
+    expect(unitState(line, { env, asksSystemd: true })).toEqual({
       ...{ name: 'feedsyncd', result: null, exitStatus: null },
     })
-    expect(unitState(line, { env: { PATH: '/nonexistent' }, isAsked: true })?.result).toBeNull()
-    expect(unitState(own, { env, isAsked: true })).toBeNull()
+    expect(unitState(line, { env: { PATH: '/nonexistent' }, asksSystemd: true })?.result).toBeNull()
+    expect(unitState(own, { env, asksSystemd: true })).toBeNull()
     const elsewhere = { ...env, FEEDSYNCD_CONFIG: '/srv/own.yaml' }
-    expect(unitState(line, { env: elsewhere, isAsked: true })).toBeNull()
+    expect(unitState(line, { env: elsewhere, asksSystemd: true })).toBeNull()
   })
 })
