@@ -120,7 +120,9 @@ export function feedPair(config: Config, history: HistoryReader, feed: string): 
   return {
     older: versionSide(config, history, older),
     newer: versionSide(config, history, id),
-    warning: isNewestRejected ? `version ${newest.id} is newer and rejected: ${newest.reason}` : null,
+    warning: isNewestRejected
+      ? `version ${newest.id} is newer and rejected: ${newest.reason}`
+      : null,
   }
 }
 

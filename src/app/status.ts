@@ -57,7 +57,11 @@ export function problemsOf(
 ): Problem[] {
   const { config, host, snapshot } = surroundings
   const circumstances = circumstancesOf(history, surroundings)
-  const question = { baseUrl: config.service.baseUrl, filter: NO_VERSIONS, host: hostOf(config, host) }
+  const question = {
+    baseUrl: config.service.baseUrl,
+    filter: NO_VERSIONS,
+    host: hostOf(config, host),
+  }
   const report = statusReport(null, snapshot, { ...question, ...circumstances })
   return judge(history, surroundings, { ...report, campaigns, circumstances })
 }

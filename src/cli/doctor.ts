@@ -66,7 +66,8 @@ function findingText(
   display: Display,
   commandLine: CommandLine,
 ): string {
-  const word = styled(COLOUR[verdict], verdict, display) + ' '.repeat(VERDICT_COLUMNS - verdict.length)
+  const word =
+    styled(COLOUR[verdict], verdict, display) + ' '.repeat(VERDICT_COLUMNS - verdict.length)
   const line = `${word}${check}: ${printable(says)}`
   const indent = ' '.repeat(VERDICT_COLUMNS)
   return fix === null ? line : `${line}\n${indent}try: ${printable(hintText(fix, commandLine))}`

@@ -66,7 +66,7 @@ export function logsCommand(context: Context): Command {
  */
 async function printLines(
   context: Context,
-  { ended = null, input }: Source,
+  { ended, input }: Source,
   { file, shown }: { file: string | undefined; shown: (line: string) => string | null },
 ): Promise<number> {
   let count = 0

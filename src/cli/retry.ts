@@ -30,10 +30,9 @@ export function retryCommand(context: Context): Command {
     const deciding = { by: personName(context.env), now: context.clock.now(), config }
     const pauses = history.pauses(deciding.now)
     const retry = (each: number) => carryOut(history, { deed: 'retry', id: each }, deciding)
-    const retried =
-      hasIds
-        ? history.atomically(() => ids.map(retry))
-        : retriable(history, pauses).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
+    const retried = hasIds
+      ? history.atomically(() => ids.map(retry))
+      : retriable(history, pauses).flatMap((each) => nullIfRefused(() => retry(each)) ?? [])
     const isRunning = isLocked(config.state.directory)
     if (isRunning) {
       const isDown = () => readDaemonFile(config.state.directory, context.env)?.service === 'down'

@@ -222,11 +222,7 @@ async function inThisProcess(job: Job) {
 }
 
 /** isNext returns whether a version is queued and not paused, and its next attempt is due within two seconds. */
-function isNext(
-  history: History,
-  { feed, nextAttemptAt, state }: Version,
-  now: number,
-): boolean {
+function isNext(history: History, { feed, nextAttemptAt, state }: Version, now: number): boolean {
   const isPaused = history.pauses(now).of(feed) !== null
   return state === 'queued' && !isPaused && isSoon(nextAttemptAt, now)
 }

@@ -22,18 +22,21 @@ function commandsOf(group: Command, words: string[] = []): [string, Command][] {
   })
 }
 
-it.each(COMMANDS)('%s --help says what it and its subcommands do and how to call it, with an example', async (words, command) => {
-  const { code, stdout, stderr } = await runWithin([...words.split(' '), '--help'])
+it.each(COMMANDS)(
+  '%s --help says what it and its subcommands do and how to call it, with an example',
+  async (words, command) => {
+    const { code, stdout, stderr } = await runWithin([...words.split(' '), '--help'])
 
-  expect([code, stderr]).toEqual([0, ''])
-  expect(stdout).toMatch(new RegExp(`^Usage: feedsyncd ${words} `))
-  const flat = stdout.replace(/\s+/g, ' ')
-  expect(command.description()).not.toBe('')
-  expect(flat).toContain(command.description())
-  expect(stdout).toMatch(/^Options:$/m)
-  if (command.commands.length === 0) expect(stdout).toContain(`\nExample: feedsyncd ${words}`)
-  for (const inner of command.commands) expect(flat).toContain(inner.description())
-})
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(new RegExp(`^Usage: feedsyncd ${words} `))
+    const flat = stdout.replace(/\s+/g, ' ')
+    expect(command.description()).not.toBe('')
+    expect(flat).toContain(command.description())
+    expect(stdout).toMatch(/^Options:$/m)
+    if (command.commands.length === 0) expect(stdout).toContain(`\nExample: feedsyncd ${words}`)
+    for (const inner of command.commands) expect(flat).toContain(inner.description())
+  },
+)
 
 /** The order matters: a command uses the results of earlier ones. The daemon runs, and nothing is uploaded yet. */
 const FEEDS: Case[] = [

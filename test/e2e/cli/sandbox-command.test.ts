@@ -32,14 +32,17 @@ async function ended(child: ChildProcess): Promise<number | null> {
 it.each([
   [{ at: 'storage', kind: 'throttle' }, 'faults[0].bytesPerSecond: expected a number'],
   [{ at: 'storage', kind: 'refuse', how: 'rst', key: 'a' }, 'leave out "key"'],
-])('feedsyncd sandbox exits 64 with the reason if its faults are wrong: %j', async (fault, reason) => {
-  const child = start(directoryWith([fault]))
+])(
+  'feedsyncd sandbox exits 64 with the reason if its faults are wrong: %j',
+  async (fault, reason) => {
+    const child = start(directoryWith([fault]))
 
-  const [stderr, code] = await Promise.all([text(child.stderr), ended(child)])
+    const [stderr, code] = await Promise.all([text(child.stderr), ended(child)])
 
-  expect(stderr).toContain(reason)
-  expect(code).toBe(64)
-})
+    expect(stderr).toContain(reason)
+    expect(code).toBe(64)
+  },
+)
 
 it('feedsyncd sandbox plays the faults of its file', async () => {
   const directory = directoryWith([{ at: 'service', kind: 'answer', status: 418 }])

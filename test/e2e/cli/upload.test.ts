@@ -12,18 +12,21 @@ describe('upload', () => {
     ['a name of 300 characters', () => `${'x'.repeat(300)}.xml`, 'has a name that is too long'],
     ['a name of 5,000 characters', () => 'x'.repeat(5000), 'has a name that is too long'],
     ['a file below a file', (site: Site) => join(site.configFile, 'a.xml'), 'not a directory'],
-  ])('refuses %s with the reason and makes no version of it, and show and check do not fail unexpectedly', async (_, name, words) => {
-    await using site = await Site.open()
+  ])(
+    'refuses %s with the reason and makes no version of it, and show and check do not fail unexpectedly',
+    async (_, name, words) => {
+      await using site = await Site.open()
 
-    const { code, stderr } = await site.run('upload', name(site))
-    const shown = await site.run('show', name(site))
-    const checked = await site.run('check', name(site))
+      const { code, stderr } = await site.run('upload', name(site))
+      const shown = await site.run('show', name(site))
+      const checked = await site.run('check', name(site))
 
-    expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}( .[A-Z]+.)?\ntry: `))
-    expect(code).toBe(1)
-    expect(site.uploads({ all: true })).toEqual([])
-    expect(`${shown.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
-  })
+      expect(stderr).toMatch(new RegExp(`^error: upload .{1,220}: .*${words}( .[A-Z]+.)?\ntry: `))
+      expect(code).toBe(1)
+      expect(site.uploads({ all: true })).toEqual([])
+      expect(`${shown.stderr}${checked.stderr}`).not.toMatch(/unexpected|ENAMETOOLONG/)
+    },
+  )
 
   it('is refused if the daemon still watches another folder, which may hold a file of that name', async () => {
     await using site = await Site.open({}, { clock: quickClock() })

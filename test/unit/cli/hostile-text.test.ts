@@ -101,22 +101,25 @@ describe('hostile names and reasons', () => {
     expect(JSON.parse(said).uploads.map(({ feed }: { feed: string }) => feed)).toEqual(NAMES)
   })
 
-  it.each(['json', 'text'] as const)('in the log (%s) take one line each and hold nothing that a terminal obeys', async (format) => {
-    let said = ''
-    const destination = new Writable({
-      write: (chunk, _encoding, done) => {
-        said += chunk
-        done()
-      },
-    })
-    const log = await createLog({ level: 'info', format, destination })
+  it.each(['json', 'text'] as const)(
+    'in the log (%s) take one line each and hold nothing that a terminal obeys',
+    async (format) => {
+      let said = ''
+      const destination = new Writable({
+        write: (chunk, _encoding, done) => {
+          said += chunk
+          done()
+        },
+      })
+      const log = await createLog({ level: 'info', format, destination })
 
-    for (const name of NAMES)
-      log.info({ event: 'feed.state', feed: name, reason: name }, `${name} rejected: ${name}`)
+      for (const name of NAMES)
+        log.info({ event: 'feed.state', feed: name, reason: name }, `${name} rejected: ${name}`)
 
-    expect(said).not.toMatch(OBEYED)
-    expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)
-  })
+      expect(said).not.toMatch(OBEYED)
+      expect(said.trimEnd().split('\n')).toHaveLength(NAMES.length)
+    },
+  )
 
   it('in alerts take one line each and can be passed to any program', () => {
     const messages = NAMES.map((name, n) =>

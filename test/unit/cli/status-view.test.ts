@@ -254,13 +254,16 @@ describe('a daemon that does not run', () => {
     [243, /systemd could not read the key file/],
     [78, /configuration or its history cannot be used/],
     [1, /its unit ended with exit-code \(exit 1\)/],
-  ])('and whose unit failed with %i says why, and is looked at instead of started in the same way again', (exitStatus, says) => {
-    const found = down(unit('exit-code', exitStatus))
+  ])(
+    'and whose unit failed with %i says why, and is looked at instead of started in the same way again',
+    (exitStatus, says) => {
+      const found = down(unit('exit-code', exitStatus))
 
-    expect(found?.says).toMatch(says)
-    expect(JSON.stringify(found?.next)).not.toMatch(/systemctl start|feedsyncd run/)
-    expect(found?.next).toContainEqual({ command: 'systemctl status feedsyncd@a --no-pager' })
-  })
+      expect(found?.says).toMatch(says)
+      expect(JSON.stringify(found?.next)).not.toMatch(/systemctl start|feedsyncd run/)
+      expect(found?.next).toContainEqual({ command: 'systemctl status feedsyncd@a --no-pager' })
+    },
+  )
 
   it.each(['config-broken', 'database-damaged', 'state-full', 'state-read-only'] as const)(
     'is not started while %s prevents it',
