@@ -198,7 +198,7 @@ function linesOf(versions: readonly Version[]): string {
 
 /**
  * finish says why nothing is sent now, and sets exit code 75. Otherwise, if a person sits at a terminal, it waits for
- * the result, prints it and sets its exit code.
+ * the result of queued versions, prints it and sets its exit code.
  */
 async function finish(
   call: Call<Options>,

@@ -93,7 +93,7 @@ it('a backup refuses with 64 to replace a file of feedsyncd, under any name', as
   expect(files.map((file) => existsSync(file) && statSync(file).ino)).toEqual(before)
 })
 
-it('a second backup to one file exits 75 while the first runs, one to another file succeeds, and a whole copy is left alone', async () => {
+it('a second backup to one file exits 75 while the first runs, one to another file succeeds, and only whole copies stay', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')

@@ -65,7 +65,7 @@ it('check prints for the examples of docs/feeds.md what the page shows', async (
   expect(printed).toHaveLength(6)
 })
 
-it('check holds a feed without postings always, and one with few postings by the configuration; exit 3, and it writes nothing', async () => {
+it('check would hold a feed without postings always, and one with few by the configuration; exit 3, and it writes nothing', async () => {
   await using site = await Site.open({ guards: { minPostings: 4 } })
   const [empty, few] = [join(site.root, 'empty.xml'), join(site.root, 'few.xml')]
   writeFileSync(empty, '<source/>')
@@ -89,7 +89,7 @@ it('check holds a feed without postings always, and one with few postings by the
   expect(readdirSync(site.root)).toEqual(there)
 })
 
-it('check compares a file with its feed, which the path or --feed names, and holds no bytes that were uploaded or released', async () => {
+it('check compares a file with its feed, which the path or --feed names, and would not hold bytes that were uploaded or released', async () => {
   await using site = await Site.open()
   site.drop('jobs.xml', feedOf(10))
   await site.run('run', '--once')

@@ -59,7 +59,7 @@ describe('show PATH', () => {
     })
   })
 
-  it('says of a link, and of a path below one, that the link is not followed, unless inbox.exclude leaves it out; tells a directory', async () => {
+  it('says of a link, and of a path below one, that the link is not followed, unless inbox.exclude leaves it out; says what a directory is', async () => {
     await using site = await Site.open({ inbox: { exclude: ['old/**'] } })
     symlinkSync('/etc', join(site.inbox, 'etc'))
     symlinkSync(site.root, join(site.inbox, 'old'))
