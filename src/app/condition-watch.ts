@@ -33,7 +33,7 @@ const READ_STUCK_MS = 2 * MINUTE
 /** Lifetime of a condition about the disk. It is longer than the time between two looks, even on a busy machine. */
 const DISK_CONDITION_MS = 15 * SECOND
 
-/** createConditions returns the daemon's conditions. The log has each change; the operator is told of each beginning. */
+/** createConditions returns the daemon's conditions. The log has each change, and the operator each beginning. */
 export function createConditions({ clock, log, notifyOperator }: ConditionParts): Conditions {
   const conditions = new Conditions(clock)
   conditions.onChange(({ kind, condition: { code, hint, message } }) => {
