@@ -19,7 +19,10 @@ export interface ApplyTools {
   api: CampaignApi
   store: CampaignStore
   recorder: Recorder
-  /** isCurrent returns whether the file is still as it was read. It is called before each write. */
+  /**
+   * isCurrent returns whether the file is still as it was read. Throws `FeedsyncError` (75) if the writer lock is lost.
+   * It is called before each write.
+   */
   isCurrent: () => boolean
 }
 
@@ -29,7 +32,7 @@ export interface ApplyOrder extends PlanScope {
 }
 
 export type Applied =
-  /** `stale`: the plan changed after the confirmation, so nothing was sent. */
+  /** `stale` means that the plan changed after the confirmation, so nothing was sent. */
   { kind: 'stale' | 'applied'; plan: Plan; results: WriteResult[] } | CampaignFailure
 
 /** apply plans again and sends the plan, or its changes that spend less. The caller holds the writer lock. */
@@ -68,7 +71,7 @@ export async function apply(
   return { kind: 'applied', plan, results: waves.results }
 }
 
-/** Steps are what the waves consist of. */
+/** Steps are the writes that the waves consist of. */
 interface Steps {
   isCurrent: () => boolean
   bind: (items: readonly PlanItem[]) => void
@@ -118,6 +121,7 @@ class Waves {
     this.results.push({ key, campaignId, action, outcome: 'done', reason: null, ...result })
   }
 
+  /** #recordIfStale returns whether the file has changed, and then adds a result to say so. */
   #recordIfStale(item: PlanItem): boolean {
     if (this.#steps.isCurrent()) return false
     this.#record(item, { outcome: 'stale', reason: 'the file changed meanwhile: plan again' })

@@ -34,7 +34,10 @@ export function bindAll(items: readonly PlanItem[], seen: Seen, tools: BindTools
   })
 }
 
-/** bind binds a campaign to a key, even if it had another key, and releases the key's earlier campaign. */
+/**
+ * bind binds a campaign to a key, even if the campaign belonged to another key. It releases the key's earlier campaign
+ * and ends the open creations.
+ */
 function bind(
   {
     key,

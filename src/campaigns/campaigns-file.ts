@@ -29,7 +29,7 @@ export interface ReadCampaignsFile extends ManagedFile {
   file: string
 }
 
-/** An editor can write a file in several steps. */
+/** The file is read after this time without a change, because an editor can write it in several steps. */
 const STABLE_MS = 2 * SECOND
 const LONGEST_WAIT_MS = 60 * SECOND
 const LARGEST = 8 * 1024 * 1024
@@ -67,7 +67,10 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
 
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-/** stableCampaignsFile reads the file after two seconds without a change. */
+/**
+ * stableCampaignsFile reads the file after two seconds without a change. A file that still changes after a minute, or
+ * when `signal` is aborted, is unusable.
+ */
 export async function stableCampaignsFile(
   config: Config,
   clock: Clock,
@@ -80,7 +83,8 @@ export async function stableCampaignsFile(
   for (let known = content(); ; ) {
     const changedAt = stampOf(file)?.changedAt
     const age = changedAt === undefined ? STABLE_MS : clock.now() - changedAt
-    // The text counts, not the time stamp: a job can touch the file again and again, or set a time in the future.
+    // An old time stamp is enough, and so is unchanged text: a job can touch the file again and again, or date it
+    // ahead.
     const rested = Math.max(age, clock.monotonic() - since)
     if (rested >= STABLE_MS) {
       const read = readCampaignsFile(config)

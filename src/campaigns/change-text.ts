@@ -44,7 +44,9 @@ interface ChangeLine {
   there?: string
 }
 
-/** thereText says that somebody changed a value on the service, and when feedsyncd sent its own. */
+/**
+ * thereText says that somebody changed a value on the service, and when feedsyncd sent its own; empty if nobody did.
+ */
 function thereText({ from: now, sent, sentAt = null }: FieldChange) {
   if (sent === undefined) return ''
   const on = sentAt === null ? '' : ` on ${isoTime(sentAt)?.slice(0, 10)}`

@@ -10,7 +10,7 @@ import { idleReason, shownValue } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
 
-/** A smaller difference is normal, because the service might count later than we do. */
+/** Two counts are far apart above this factor and this difference. The service might count later than we do. */
 const FAR = { factor: 1.5, more: 10 }
 /** A budget counts as spent from this share on. */
 const SPENT_SHARE = 0.9
@@ -37,6 +37,7 @@ export function coverageFindings(facts: LookFacts, judged: JudgedEntry): LookFin
   return told.map((one) => ({ ...one, key: entry.key, campaignId }))
 }
 
+/** covering warns if the campaign covers no posting, or far more or far fewer postings than we count. */
 function covering(
   { effects }: LookFacts,
   { entry: { key }, campaignId }: JudgedEntry,

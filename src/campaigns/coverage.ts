@@ -32,14 +32,19 @@ export function coverageOf(judged: JudgedEntry, effects: Effects, now: number): 
   }
 }
 
-/** countedOf counts what the campaign's current targeting selects in the last uploads; null means not known. */
+/**
+ * countedOf counts the postings of the last uploads that the campaign's current targeting selects; null if not known.
+ */
 function countedOf({ campaign, known }: JudgedEntry, effects: Effects): number | null {
   if (effects.latest.length === 0 || campaign === null) return null
   const current = currentTargeting(campaign, known)
   return current === null ? null : effects.count(current)
 }
 
-/** periodOf returns the begin and the end of the campaign's period as ISO 8601 UTC; a month if it is monthly. */
+/**
+ * periodOf returns the begin and the end of the campaign's period as ISO 8601 UTC, each null if it is not known. The
+ * period of a monthly campaign is the current month, or the part of it in which the campaign runs.
+ */
 function periodOf(campaign: Campaign, now: number): [string | null, string | null] {
   const start = shownValue(campaign, 'startDate')
   const end = shownValue(campaign, 'endDate')

@@ -24,7 +24,8 @@ export interface CriterionCount {
   name: Criterion
   takes: number
   /**
-   * The values that no such posting has, each with the most similar one that a posting has; null means none is similar.
+   * The values that none of these postings has. `near` is the most similar value that one of them has; null if none is
+   * similar.
    */
   unmet: { value: string; near: string | null }[]
 }
@@ -36,19 +37,24 @@ export interface Covers {
   covered: number | null
   /** ISO 8601 UTC of the last look; null if there was none. */
   at: string | null
+  /** The postings that the campaign covers by our count. */
   counted: number
   /** The postings that carry the entry's id. */
   carrying: number
   postings: number
+  /** True if counts are upper limits, because the service might not keep the postings of all feeds. */
   isAtMost: boolean
-  /** The file has another targeting, which is not sent yet. */
+  /** True if the file has another targeting, which is not sent yet. */
   isOlder: boolean
   criteria: CriterionCount[]
   problems: string[]
   rows: PostingRow[]
 }
 
-/** coversOf counts and lists the postings that an entry's campaign covers by its targeting that was sent last. */
+/**
+ * coversOf counts and lists the postings that an entry's campaign covers by the targeting that was sent last. If none
+ * was sent, it takes the targeting in the file.
+ */
 export async function coversOf(
   config: Config,
   { entry, limit }: { entry: Entry; limit: number },
@@ -89,7 +95,7 @@ const countsOf = (targeting: CanonicalTargeting): Unmet[] =>
     .filter((name) => name !== 'externalCampaignId')
     .map((name) => new Unmet(name, targeting))
 
-/** Most values of postings that are kept, to find similar ones. */
+/** A counter keeps at most this many values of postings, to find similar ones. */
 const MOST_SEEN = 2000
 
 /** Unmet finds the values of a criterion that no posting meets. */

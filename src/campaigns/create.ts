@@ -64,7 +64,7 @@ export async function createCampaign(
   const isEcho = of !== null && isEchoOf(targeting, of)
   const echo = isEcho ? { of, is: JSON.stringify(targeting) } : null
   const bound = bindingOf(key, shown, { sent: sentOf(body), shown: echo, mark, repeatAt: null })
-  // Without a period in the file, the campaign was ordered for one time.
+  // An entry without a period orders a budget for one time.
   const ordered = { ...entry, values: { period: 'once', ...entry.values } }
   const other = changeLines(changesOf(ordered, shown, bound))
   const outcome = other.length === 0 ? 'done' : 'not-as-sent'

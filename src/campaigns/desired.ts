@@ -73,7 +73,7 @@ export function readDesired(text: string): DesiredReading {
   return { kind: 'problems', problems }
 }
 
-/** readTargetingText returns the targeting that a text in YAML or JSON has, or its first problem as a string. */
+/** readTargetingText reads a targeting from YAML or JSON. It returns the first problem as a string if it cannot. */
 export function readTargetingText(text: string): Targeting | string {
   const document = parseYaml(text, 'failsafe')
   const parsed = TARGETING.safeParse(document.value)
@@ -101,7 +101,7 @@ interface PlacedEntry {
   path: YamlPath
 }
 
-/** nameIn names an entry by its external campaign id, not by its number in the file. */
+/** nameIn names a place in the file. An entry is named by its key, `NUR-Q1.budget`, not by its number. */
 function nameIn(raw: unknown, path: YamlPath): string {
   const [list, n] = path
   const isEntry = list === 'campaigns' && typeof n === 'number'
@@ -111,7 +111,10 @@ function nameIn(raw: unknown, path: YamlPath): string {
   return rest === '' ? key : `${key}.${rest}`
 }
 
-/** entryFindings returns the broken rules for several keys of one entry. Values that are wrong alone are ignored. */
+/**
+ * entryFindings returns the rules that the values of an entry break together. It ignores values that cannot be read,
+ * because the schema reports them.
+ */
 function entryFindings(item: unknown, path: YamlPath): BrokenRule[] {
   const at = (...below: string[]) => valueAt(item, below)
   const found: BrokenRule[] = []
@@ -139,6 +142,10 @@ function entryFindings(item: unknown, path: YamlPath): BrokenRule[] {
   return found
 }
 
+/**
+ * duplicates finds the keys, campaign ids and names that two entries have. The name of an entry with a `campaignId`
+ * does not count.
+ */
 function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => string): BrokenRule[] {
   const first = new Map<string, string>()
   return all.flatMap(({ entry, path }) => {
@@ -161,7 +168,7 @@ function duplicates(all: readonly PlacedEntry[], nameOf: (path: YamlPath) => str
   })
 }
 
-/** aboveLimits finds budgets above a limit, which are typing errors. */
+/** aboveLimits finds budgets above a limit, which are probably typing errors. Paused entries are not in the sum. */
 function aboveLimits(
   all: readonly PlacedEntry[],
   { maxBudget, maxTotal }: LimitsInFile,

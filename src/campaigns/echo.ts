@@ -11,14 +11,18 @@ import {
 } from './targeting.ts'
 
 /**
- * isEchoOf returns whether a shown targeting is another form of `sent`: it has the same external campaign id, and no
- * criterion of it can be read as wider. A form that cannot be read counts as another form, but an absent one does not.
+ * isEchoOf returns whether a shown targeting can be another form of `sent`: it has the same external campaign id, and
+ * no criterion is wider.
  */
 export function isEchoOf(raw: unknown, sent: CanonicalTargeting): boolean {
   if (carriedId(raw) !== sent.externalCampaignId) return false
   return CRITERIA.every((name) => name === 'externalCampaignId' || !isWider(raw, name, sent))
 }
 
+/**
+ * isWider returns whether a criterion shows a value that we did not send, or is empty although we sent values. A
+ * criterion that cannot be read is not wider, except `requisitionIds`.
+ */
 function isWider(raw: unknown, name: Criterion, sent: CanonicalTargeting): boolean {
   const value = Object.hasOwn(Object(raw), name) ? Object(raw)[name] : undefined
   const wanted = new Set(texts(sent, name))

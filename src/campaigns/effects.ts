@@ -23,10 +23,11 @@ export interface Selection {
 
 export interface Effects {
   latest: readonly FeedUpload[]
-  /** See `FeedSide`. */
+  /** True if counts are upper limits, because the service might not keep the postings of all feeds. */
   isAtMost: boolean
+  /** The number of all postings in the last uploads. */
   postings: number
-  /** The number of postings that a measured targeting selects; null means not known. */
+  /** The number of postings that a targeting selects; null if it is not known, or was not among those to measure. */
   count(targeting: CanonicalTargeting): number | null
   /** The number of postings that carry this id; null means no feed was uploaded. */
   carried(key: string): number | null
@@ -34,7 +35,7 @@ export interface Effects {
   missingSince(key: string): number | null
   /** By key: the requisition ids in the file that no posting has. */
   missingPins: ReadonlyMap<string, string[]>
-  /** The number of postings that two entries both select, by `A and B`. */
+  /** The number of postings that the same entries select. The key of the map is their keys: `A and B`. */
   overlaps: ReadonlyMap<string, number>
   /** One sentence for each feed that could not be read. */
   problems: readonly string[]
@@ -75,7 +76,10 @@ export interface Measured {
 const isBlank = (targeting: CanonicalTargeting) =>
   filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
 
-/** measure counts what these targetings select. In `all` the wanted targetings come first. */
+/**
+ * measure counts what these targetings select. In `all`, the wanted targetings must come before the others: of equal
+ * targetings only the first is counted, and only wanted ones can overlap.
+ */
 export async function measure(
   side: FeedSide,
   all: readonly Measured[],
@@ -84,6 +88,7 @@ export async function measure(
   const { latest } = side
   const isCut = latest.some(({ ids }) => Object.keys(ids).length >= MOST_COUNTED_IDS)
   const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
+  /** isPlain returns whether the counts in the history are enough for a targeting. */
   const isPlain = (targeting: CanonicalTargeting) =>
     isBlank(targeting) || (!isCut && filtersOf(targeting) === 0)
   const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
@@ -154,7 +159,8 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
 }
 
 /**
- * selectionOf counts the postings of a campaign before and after the entry's targeting; null means nothing to count.
+ * selectionOf counts the postings that a campaign selects now, and with the entry's targeting. It returns null if no
+ * feed was uploaded, or if the entry leaves the targeting as it is.
  */
 export function selectionOf(
   { entry: { targeting }, campaign, known }: JudgedEntry,
@@ -166,7 +172,10 @@ export function selectionOf(
   return { before, after: effects.count(targeting) }
 }
 
-/** targetingsToMeasure returns the targetings that the file wants, then the current ones of campaigns that change. */
+/**
+ * targetingsToMeasure returns the targetings that the file wants, then the current targetings of campaigns that change
+ * or whose targeting the file does not manage.
+ */
 export function targetingsToMeasure(all: readonly JudgedEntry[]): Measured[] {
   const wanted = all.flatMap(({ entry: { key, targeting } }) =>
     targeting === null ? [] : { key, targeting, wanted: true },

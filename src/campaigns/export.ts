@@ -8,7 +8,9 @@ import type { Binding } from './port.ts'
 import type { Campaign } from './service/port.ts'
 import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
 
-/** exportCampaigns returns the text of a campaigns file; `partial` names campaigns with a value that it leaves out. */
+/**
+ * exportCampaigns returns the text of a campaigns file. `partial` has the ids of campaigns with a value that it omits.
+ */
 export function exportCampaigns(campaigns: Iterable<Campaign>, bindings: readonly Binding[]) {
   const byId = new Map(bindings.map((binding) => [binding.campaignId, binding]))
   const keys = new Set(bindings.map(({ key }) => key))

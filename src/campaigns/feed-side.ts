@@ -48,7 +48,10 @@ export function feedSideOf(config: Config): FeedSide {
 /** Uploading the same bytes again makes no new version, so the advice is to wait for the next one. */
 const UNTIL_NEXT = 'its postings count again once its next version is uploaded'
 
-/** readPostings passes each posting of an upload to `take`; it returns why it cannot. */
+/**
+ * readPostings passes each posting of an upload to `take`. It returns one sentence if it cannot read the upload, or if
+ * a `needed` field is empty in every posting; else null.
+ */
 async function readPostings(
   { config, upload, fields, needed, take }: { config: Config; upload: FeedUpload } & PostingsWanted,
   signal: AbortSignal,

@@ -39,7 +39,8 @@ export function latestUploads(
 
 /**
  * absencesOf returns a function that gives the wall ms of the first trusted upload without an id that these feeds
- * carried before. It returns null while a feed carries the id, when none ever did, or when the history cannot tell.
+ * carried before. The function returns null while a feed carries the id, if none ever did, or if the history cannot
+ * tell.
  */
 export function absencesOf(
   history: VersionReads,

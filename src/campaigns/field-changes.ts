@@ -28,7 +28,7 @@ import {
 /** FieldChange is a line of the plan. */
 export interface FieldChange {
   field: CampaignField | 'targeting'
-  /** The current value, written as in the file; null means none; absent: not known. */
+  /** The current value, written as in the file; null if there is none; absent if it is not known. */
   from?: string | Targeting | null
   to: string | Targeting | null
   spend: Spend
@@ -36,7 +36,7 @@ export interface FieldChange {
   isMonthly?: true
   /** The value that we sent last, written as in the file, if somebody changed it on the service since then. */
   sent?: string | null
-  /** Wall ms at which we sent it; null means not known. */
+  /** Wall ms at which we sent the value in `sent`; null means not known. */
   sentAt?: number | null
 }
 
@@ -47,7 +47,10 @@ export const NOTHING_KNOWN: KnownCampaign = {
   mark: null,
 }
 
-/** currentValue returns the value that a field has now; undefined if it is not shown and we never sent it. */
+/**
+ * currentValue returns the value that a field has now. It is undefined if the shown value cannot be read, or if the
+ * service does not show the field and we never sent it.
+ */
 export function currentValue(
   campaign: Campaign,
   { sent, mark }: KnownCampaign,
@@ -108,6 +111,7 @@ export function changeOf(
   }
 }
 
+/** targetingChange returns the change of a targeting; none if the targeting is not managed or stays the same. */
 export function targetingChange(
   want: CanonicalTargeting | null,
   current: CanonicalTargeting | null,

@@ -14,24 +14,24 @@ type FieldKind = 'amount' | 'date' | 'name' | 'word' | 'period' | 'status'
 
 interface Spec {
   kind: FieldKind
-  /** The text of the file. */
+  /** The type of the field's text in the file. */
   type: z.ZodType<Value, string>
-  /** What the field is, for people. */
+  /** One sentence for people about the field. */
   is: string
-  /** What `none` means. The file can say `none`, which removes the value from the campaign. */
+  /** What the text `none` means to the service; absent if the file cannot remove the value from a campaign. */
   none?: string
 }
 
 const name = () =>
   nonEmpty()
     .transform(normalized)
-    // A name with this pattern could be taken for a campaign with our mark.
+    // feedsyncd could take a campaign with `[#` in its name for a campaign with our mark.
     .refine((value) => !value.includes('[#'), 'must not contain "[#", which begins our mark')
 
 /** normalized returns a text as we compare it: in Unicode form NFC, with single spaces. */
 export const normalized = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 
-/** Specification section 4: an update takes every field but `startDate` and `period`. */
+/** SPECS has each field that the file can manage. An update takes all but two of them (see `isFixed`). */
 const SPECS = {
   name: {
     kind: 'name',
@@ -92,11 +92,11 @@ const SPECS = {
 
 export type CampaignField = keyof typeof SPECS
 export const FIELDS = Object.keys(SPECS) as readonly CampaignField[]
-/** isFixed returns whether the service refuses to change a field after creation. */
+/** isFixed returns whether the service refuses to change a field after creation (specification section 4). */
 export const isFixed = (field: CampaignField) => field === 'startDate' || field === 'period'
 const kindOf = (field: CampaignField): FieldKind => SPECS[field].kind
 
-/** FIELD_TYPES has the type of each field in the file, with a description. */
+/** FIELD_TYPES has the type of each field's text in the file. Every field is optional and has a description. */
 export const FIELD_TYPES = Object.fromEntries(
   Object.entries(SPECS).map(([field, spec]) => [field, typeOf(spec).optional()]),
 ) as { [F in CampaignField]: z.ZodOptional<z.ZodType<Value, string>> }
@@ -118,7 +118,7 @@ export const isWritable = (field: CampaignField, text: string) =>
 export type Value = Amount | string | null
 export type Values = Partial<Record<CampaignField, Value>>
 
-/** Spend says how a change can affect spending; `up` if that is not known. */
+/** Spend says how a change can affect spending. If the effect is not known, it is `up`. */
 export type Spend = 'up' | 'down' | 'neutral'
 
 /** combinedSpend returns the effect of several changes together. */
@@ -131,7 +131,11 @@ export function rawOf(campaign: Campaign, field: CampaignField | 'targeting'): u
   return Object.hasOwn(campaign.other, field) ? campaign.other[field] : undefined
 }
 
-/** shownValue returns the value that the service shows; undefined if it shows none, or none that we can read. */
+/**
+ * shownValue returns the value that the service shows. It is undefined if the service does not show the field, or shows
+ * it in a form that we cannot read. A field that the service shows as null is null, but a name is `''` and a period
+ * `once`.
+ */
 export function shownValue(campaign: Campaign, field: CampaignField): Value | undefined {
   const raw = rawOf(campaign, field)
   if (raw === undefined) return undefined
@@ -164,12 +168,13 @@ export function shownValue(campaign: Campaign, field: CampaignField): Value | un
   }
 }
 
-/** ISO 8601 with its separators. In another form, such as 12/02/2036, day and month can be read in two ways. */
+/** ISO matches ISO 8601 with its separators. In 12/02/2036, day and month could be read in two ways. */
 const ISO = /^([+-]\d\d)?\d{4}-\d\d-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * dateOf reads a date in ISO 8601; one without a zone is UTC. The result has whole seconds and a year of four digits,
- * so that texts compare like times. A date before 1970 means "no date".
+ * dateOf reads a date in ISO 8601, as UTC if it names no zone. The result has whole seconds and a year of at most 9999,
+ * so that two results compare as texts like the times. It is undefined if the text is not a date, or is a date before
+ * 1970, by which a service can mean "no date".
  */
 function dateOf(text: string): string | undefined {
   const [, , day, time, , , zone] = ISO.exec(text) ?? []
@@ -200,7 +205,7 @@ function isOver(campaign: Campaign, now: number): boolean {
   return typeof end === 'string' && Date.parse(end) < now
 }
 
-/** wireOf returns a value as the service takes it. */
+/** wireOf returns a value in the form that a request to the service needs. */
 export function wireOf(field: CampaignField, value: Value): unknown {
   if (value === null) return null
   const kind = kindOf(field)

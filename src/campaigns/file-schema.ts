@@ -10,7 +10,7 @@ const CITY = block({
   stateProvCode: stateCode().describe('Two letters.'),
 })
 
-/** TARGETING has the lists of a targeting. */
+/** TARGETING is the type of an entry's `targeting`. */
 export const TARGETING = block(
   {
     cities: listOf(CITY).exactOptional().describe('City and state pairs.'),
@@ -36,7 +36,7 @@ export const TARGETING = block(
   'expected a block of keys, or all',
 )
 
-/** ENTRY is one campaign. */
+/** ENTRY is the type of one entry. */
 export const ENTRY = block({
   externalCampaignId: trimmed().describe(
     'The key: the id of the campaign in your system and in your feeds. It is always part of the targeting.',
@@ -72,7 +72,10 @@ const SHAPE = {
     .describe('A larger budget, or a larger sum of budgets, is a mistake in the file.'),
 }
 
-/** TOP is the file without its entries: each is read by itself, so that the mistakes of one hide no other's. */
+/**
+ * TOP is the type of the file without its entries. Each entry is parsed by itself, so that a mistake in one entry does
+ * not hide the mistakes of another.
+ */
 export const TOP = block(
   { ...SHAPE, campaigns: z.array(z.unknown(), 'expected a list').optional() },
   'this file names no campaign',
@@ -97,7 +100,7 @@ export function campaignsJsonSchema(): JsonSchema {
   return { $schema, title: 'campaigns of feedsyncd', description, ...schema } as JsonSchema
 }
 
-/** mergeNone writes `none, or a text` as one text, which editors and the manual page show better. */
+/** mergeNone turns a union of `none` and a text into one text in place, for editors and the manual page. */
 function mergeNone(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   const [none, other] = jsonSchema.anyOf as [JsonSchema, JsonSchema]
   delete jsonSchema.anyOf
@@ -107,7 +110,7 @@ function mergeNone(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   else Object.assign(jsonSchema, { pattern: `^${none.const}$|${pattern}` })
 }
 
-/** anyScalar allows what an editor takes for a number, true or false, and feedsyncd for text. */
+/** anyScalar also allows numbers and booleans: an editor reads `12` as a number, and feedsyncd reads it as text. */
 function anyScalar(words: readonly unknown[] | undefined): object {
   const type = ['string', 'number', 'boolean']
   const plain = (word: unknown) =>

@@ -123,6 +123,7 @@ function outside({
     })
 }
 
+/** left finds the fields that we sent and that the file no longer names, because their values stay. */
 function left({ entry, campaign, campaignId, known }: JudgedEntry): LookFinding[] {
   if (campaign === null) return []
   return droppedFields(entry, known).flatMap((field) => {
@@ -227,7 +228,7 @@ function withoutEntry(facts: LookFacts): LookFinding[] {
     })
 }
 
-/** correctionOf says which of two similar ids is probably the wrong one: the entry's, if no posting carries it. */
+/** correctionOf says which of two similar ids is probably wrong: the entry's id, if no posting carries it. */
 function correctionOf({ effects }: LookFacts, id: string, near: string): string {
   const isEntryWrong = (effects.carried(near) ?? 0) === 0
   return isEntryWrong

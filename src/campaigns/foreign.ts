@@ -6,7 +6,7 @@ import type { JudgedEntry } from './judged-entry.ts'
 import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 
-/** withSentDates adds to each change of a foreign value when feedsyncd sent its own. */
+/** withSentDates adds to each value that somebody changed on the service the time at which feedsyncd sent its own. */
 export function withSentDates(
   store: CampaignReader,
   { action, ...judged }: JudgedEntry,
@@ -20,7 +20,10 @@ export function withSentDates(
   return { ...judged, action: { ...action, changes: action.changes.map(dated) } }
 }
 
-/** recordForeign writes a line of the history for each foreign value that it sees for the first time. `at`: wall ms. */
+/**
+ * recordForeign writes a row into the history for each value that somebody changed on the service, once for each new
+ * value. `at` is the wall ms of the look.
+ */
 export function recordForeign(store: CampaignStore, all: readonly JudgedEntry[], at: number): void {
   for (const { entry, campaign, known } of all)
     if (campaign !== null) recordOne(store, { key: entry.key, campaign, known, at })

@@ -11,7 +11,7 @@ export interface Forgotten {
   open: CampaignWrite | null
 }
 
-/** forgettable returns what `forget` would end, and changes nothing. `now`: wall ms. */
+/** forgettable returns what `forget` would return, and changes nothing. `now` is wall ms. */
 export function forgettable(store: CampaignReader, key: string, now: number): Forgotten {
   const ofKey = store.openCreations().filter((one) => one.key === key)
   return {
@@ -20,7 +20,10 @@ export function forgettable(store: CampaignReader, key: string, now: number): Fo
   }
 }
 
-/** forget ends the binding of a key, at `at` (wall ms). `by` says who does, for the history. */
+/**
+ * forget ends the binding of a key at `at` (wall ms), and the creations of the key that can no longer appear. It
+ * removes the entry from the last look. `by` says for the history who ran the command.
+ */
 export function forget(
   store: CampaignStore,
   { key, at, by }: { key: string; at: number; by: string },

@@ -97,7 +97,10 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
   return judged(entry, { state: 'new', action })
 }
 
-/** movedFrom finds a live campaign with this name whose key left the file: a person might have corrected the key. */
+/**
+ * movedFrom finds a live campaign with this name whose key left the file, because a person might have corrected the
+ * key; null if there is none.
+ */
 function movedFrom(name: string, { memory, seen, keys, now }: Scene) {
   for (const bound of memory.byId.values()) {
     const campaign = keys.has(bound.key) ? null : seen.campaign(bound.campaignId)

@@ -75,7 +75,9 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   })
 }
 
-/** unboundKnown returns the mark, and what we sent if an open creation made this campaign. */
+/**
+ * unboundKnown returns what we know of a campaign that is not bound: its mark, and what an open creation sent to it.
+ */
 function unboundKnown(key: string, { name }: Campaign, { memory, identity }: Scene): KnownCampaign {
   const creation = memory.openCreations.get(key)?.at(-1)
   const ours = markOf(identity, key)

@@ -15,7 +15,7 @@ export interface PlannedAction {
   /** null if the campaign is created. */
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
-  /** Empty: the campaign is only bound, and nothing is sent. */
+  /** Empty if the campaign is only bound and nothing is sent. */
   changes: FieldChange[]
 }
 
@@ -52,6 +52,7 @@ export interface LookInput {
 
 /** Scene is what an entry is judged by. */
 export interface Scene extends LookInput {
+  /** The keys of all entries of the file. */
   keys: ReadonlySet<string>
   /** The campaign ids that entries of the file name. */
   namedIds: ReadonlySet<string>
@@ -60,7 +61,7 @@ export interface Scene extends LookInput {
   unbound: UnboundCampaigns
 }
 
-/** sceneOf returns the scene of this moment: it knows the campaigns that were read so far. */
+/** sceneOf returns what entries are judged by, with the campaigns that were read until now. */
 export function sceneOf(input: LookInput): Scene {
   const { entries, memory, seen, now } = input
   return {
@@ -78,7 +79,7 @@ interface EntryJudgement extends Partial<Omit<JudgedEntry, 'entry' | 'known'>> {
   known?: KnownCampaign | undefined
 }
 
-/** judged completes a judgement. An entry that waits for `apply` has this as its next step. */
+/** judged completes a judgement. The next step of a `new` or `differs` entry is `campaigns apply` with its key. */
 export function judged(
   entry: Entry,
   { known = NOTHING_KNOWN, ...found }: EntryJudgement,

@@ -7,7 +7,7 @@ import { accountOf } from './account.ts'
 import type { Binding, CampaignReader } from './port.ts'
 import { openCampaignReader } from './store.ts'
 
-/** readCampaigns reads what the history knows of the campaigns; without a history it returns `none`. */
+/** readCampaigns returns what `read` finds in the history about the campaigns; `none` if there is no history. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config).name })
   return known === null ? none : read(known)
@@ -19,7 +19,7 @@ export interface LastKnown {
   run: CampaignRun | null
 }
 
-/** lastKnown returns what the history knows of the account's campaigns: nothing without a history. */
+/** lastKnown returns what the history knows of the account's campaigns; empty if there is no history. */
 export function lastKnown(config: Config): LastKnown {
   const read = (known: CampaignReader) => ({ bindings: known.bindings(), run: known.lastRun() })
   return readCampaigns(config, read, { bindings: [], run: null })
@@ -28,7 +28,7 @@ export function lastKnown(config: Config): LastKnown {
 /** lastCampaignRun returns the daemon's last look; null if there was none, or if no campaign is managed. */
 export function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
-  // If the file is missing while its campaigns run, the last look says so.
+  // A file that is missing while campaigns are bound is a problem, which the last look reports.
   const isOn = explicit || existsSync(file)
   const read = (known: CampaignReader) =>
     isOn || known.bindings().length > 0 ? known.lastRun() : null

@@ -40,7 +40,7 @@ export interface LookFinding {
     | 'missing'
     /** An entry names a requisition id that no posting has. */
     | 'pin'
-    /** Two entries select the same postings. */
+    /** Several entries select the same postings. */
     | 'overlap'
     /** An entry selects most of the feeds. */
     | 'share'

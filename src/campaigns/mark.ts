@@ -23,12 +23,12 @@ export function markOf(identity: string, key: string): string {
 export const withMark = (name: string, mark: string | null) =>
   mark === null ? name : `${name} [#${mark}]`
 
-/** markIn finds the mark in brackets anywhere in a name; null if the name has none. Use `hasMark` for a known mark. */
+/** markIn returns the mark that stands in brackets in a name; null if there is none. Use `hasMark` for a known mark. */
 export function markIn(name: unknown): string | null {
   return typeof name === 'string' ? (MARK.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }
 
-/** hasMark returns whether a name has the ten characters of a mark: a service might drop or escape the brackets. */
+/** hasMark returns whether a name has a mark, also without its brackets: a service might drop or escape them. */
 export const hasMark = (name: unknown, mark: string) =>
   typeof name === 'string' && name.toLowerCase().includes(mark)
 
@@ -48,7 +48,10 @@ export function possibleMarks(name: unknown): Set<string> {
 const BEFORE = /(?:\s|[[({<#]|&#?\w+;|%[0-9a-f]{2})+$/i
 const AFTER = /^(?:[\])}>]|&#?\w+;|%[0-9a-f]{2})+/i
 
-/** nameWithoutMark removes the mark from a name, even if the service cut the name inside the mark. */
+/**
+ * nameWithoutMark removes the mark from a name, even if the service cut the name inside the mark. If the mark is
+ * `known`, it is also removed without its brackets.
+ */
 export function nameWithoutMark(name: string, known: string | null = null): string {
   const at = known === null ? -1 : name.toLowerCase().indexOf(known)
   const rest =
@@ -58,7 +61,10 @@ export function nameWithoutMark(name: string, known: string | null = null): stri
   return rest.replace(/\s*\[(#[^\]]*\]?)?\s*$/, '').trim()
 }
 
-/** nameWithoutAnyMark also removes what looks like the mark of an unknown key: ten of its characters with a digit. */
+/**
+ * nameWithoutAnyMark also removes a mark without brackets whose key is not known: a word of ten characters that a mark
+ * can have, with at least one digit.
+ */
 export function nameWithoutAnyMark(name: string): string {
   const text = name.toLowerCase()
   const marks = [...text.matchAll(/(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{10}(?![0-9a-z])/g)]

@@ -16,7 +16,7 @@ export function openText({ at, reason }: CampaignWrite, what: string) {
   return `feedsyncd sent ${what} at ${isoTime(at)} and does not know whether it was created${why}`
 }
 
-/** ofKey names the key of a creation; empty for a direct creation without a key. */
+/** ofKey returns ` for KEY`, with the key of a creation; empty for a direct creation without a key. */
 export const ofKey = ({ key }: CampaignWrite) => (key === '' ? '' : ` for ${key}`)
 
 /** repeatText says when the daemon repeats a targeting, because nobody knows whether the last write arrived. */

@@ -85,8 +85,8 @@ export interface LookResult {
 export const isStuck = ({ state }: PlanEntry) => state === 'blocked' || state === 'unknown'
 
 /**
- * exitCodeOf returns 3 if an entry is blocked or unknown, else 2 if there are changes or a removed entry still spends,
- * else 0.
+ * exitCodeOf returns 3 if an entry is blocked or unknown, or if an open creation has no entry. Else it returns 2 if
+ * there are changes, or if a campaign still spends after its entry left the file; else 0.
  */
 export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
   entries.some(isStuck) || findings.some(({ code }) => code === 'open-creation')
@@ -98,7 +98,10 @@ export const exitCodeOf = ({ items, entries, findings }: Plan): 0 | 2 | 3 =>
 /** isRemoved returns whether a finding is a campaign that still spends after its entry left the file. */
 const isRemoved = ({ code, key }: LookFinding) => code === 'outside' && key !== null
 
-/** look reads file, database and service, and plans. It writes nothing. */
+/**
+ * look reads the database, the service and the feeds, and plans what differs from the file. It writes nothing. It
+ * returns a failure if the service gives no listing.
+ */
 export async function look(
   sources: PlanSources,
   { file, keys }: PlanScope,

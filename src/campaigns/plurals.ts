@@ -17,7 +17,7 @@ const ENDINGS: ReadonlyArray<readonly [ending: RegExp, plural: string]> = [
   [/(?<=eau)$/, 'x'],
 ]
 
-/** IRREGULAR holds what no ending forms, `singular: plural`. */
+/** IRREGULAR maps singular words to the plurals that no ending forms. */
 const IRREGULAR: Readonly<Record<string, string>> = {
   ...{ foot: 'feet', tooth: 'teeth', goose: 'geese', mouse: 'mice', dormouse: 'dormice' },
   ...{ louse: 'lice', ox: 'oxen', die: 'dice', passerby: 'passersby', axis: 'axes' },
@@ -45,6 +45,7 @@ export function pluralsOf(word: string): string[] {
   return [...regular, ...irregular]
 }
 
+/** changed returns `singular: plural` for each stem, with these two endings. */
 function changed(singular: string, plural: string, stems: string): Record<string, string> {
   return Object.fromEntries(
     stems.split(' ').map((stem) => [`${stem}${singular}`, `${stem}${plural}`]),

@@ -18,13 +18,13 @@ export interface SentFields {
 export interface KnownCampaign {
   sent: SentFields
   /**
-   * How the service shows our targeting. `of` is the targeting that we sent, `is` the JSON text that the service showed
+   * How the service shows our targeting: `targeting` is what we sent, and `text` is the JSON that the service showed
    * right after the write. null means the service showed no targeting.
    */
   shown: { of: CanonicalTargeting; is: string } | null
   /** Wall ms at which we send the targeting again because the result of a write is not known; null means never. */
   repeatAt: number | null
-  /** The mark in its name, as reads by id showed it, which never changes; null means not known. */
+  /** The mark in the campaign's name, which never changes. We read it by id; null means not known. */
   mark: string | null
 }
 
@@ -33,7 +33,7 @@ export interface Binding extends KnownCampaign {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** `accountId` and `startDate` never change. Reads by id showed them; null means not known. */
+  /** `accountId` and `startDate` never change. We read them by id; null means not known. */
   accountId: string | null
   startDate: string | null
 }
@@ -53,11 +53,11 @@ export type WriteOutcome =
 export interface NewWrite {
   /** Wall ms. */
   at: number
-  /** External campaign id; empty: a direct call that names no such id. */
+  /** External campaign id; empty if a direct call names none. */
   key: string
   campaignId: string | null
   action: 'create' | 'update' | 'bind' | 'forget' | 'seen'
-  /** The request body; for `seen` the values that somebody set; null for `bind` and `forget`. */
+  /** The request body; for `seen` the values that somebody set on the service; null for `bind` and `forget`. */
   body: object | null
   /** The earlier value of each field, as far as it was known. */
   before: Readonly<Record<string, unknown>>
@@ -69,7 +69,9 @@ export interface NewWrite {
 export interface CampaignWrite extends NewWrite {
   id: number
   outcome: WriteOutcome
+  /** Wall ms; null if the write has not ended. */
   endedAt: number | null
+  /** Why the write failed, or another remark on the outcome; null if there is none. */
   reason: string | null
 }
 
@@ -82,7 +84,7 @@ export interface WriteEnding {
   campaignId?: string
 }
 
-/** Actor is who changed a campaign. `service`: somebody on the service, as a later look found out. */
+/** Actor is who changed a campaign. `service` is somebody on the service, whose change a later look found. */
 export type Actor = 'person' | 'daemon' | 'service'
 
 /** CampaignReader reads the campaigns of one account in the database. */
@@ -95,9 +97,15 @@ export interface CampaignReader {
   openCreations(): CampaignWrite[]
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
-  /** The last done write of a campaign that has this field; `ours`: by a person or the daemon. */
+  /**
+   * lastWrite returns the newest write with the outcome `done` that set this field of a campaign; null if there is
+   * none. With `ours` it ignores the changes that somebody made on the service.
+   */
   lastWrite(campaignId: string, field: string, whose: 'ours' | 'any'): CampaignWrite | null
-  /** The number of the last write by a person; 0: there was none. A confirmed plan is sent only while it stays. */
+  /**
+   * The id of the last write by a person; 0 if there was none. A plan that a person confirmed is sent only if this id
+   * is still the same.
+   */
   lastPersonWrite(): number
   /** Wall ms when we found that this database was restored from an older copy; null if it was not. */
   restoredAt(): number | null
@@ -114,18 +122,26 @@ export interface CampaignStore extends CampaignReader, Disposable {
   atomically<T>(work: () => T): T
   binding(key: string): Binding | null
   save(binding: Binding): void
-  /** release ends the binding. From then on only `campaignId` in the file can bind this campaign again. */
+  /**
+   * release ends the binding of a campaign, if it has one, and records the key that it was released from. From then on
+   * only `campaignId` in the file can bind this campaign.
+   */
   release(campaignId: string, key: string): void
   /** begin writes the row that precedes a request, and returns the row's id. */
   begin(write: NewWrite): number
+  /** end records in the row how the request ended. */
   end(id: number, ending: WriteEnding): void
   /** The rows that have not ended, oldest first. */
   sending(): CampaignWrite[]
   /**
-   * Wall ms of the newest targeting write of this campaign after `since` whose result is not known; null means none.
+   * Wall ms of this campaign's newest targeting write, at or after `since`, whose result is not known; null if there is
+   * none.
    */
   unclearSince(campaignId: string, since: number): number | null
-  /** renewMark finds out whether this database was restored from an older copy, and makes later restores visible. */
+  /**
+   * renewMark finds out whether this database was restored from an older copy, and makes later restores visible. Its
+   * mark is in the state directory and has nothing to do with the marks of campaigns.
+   */
   renewMark(): void
   keepUsedFile(file: UsedFile): void
   keepRun(run: CampaignRun): void
@@ -168,13 +184,16 @@ export interface FeedUpload {
 export interface FeedSide {
   /** The last upload of each feed. */
   latest: readonly FeedUpload[]
-  /** Several feeds share the account, and nobody said that the service keeps all of them: counts are the most. */
+  /**
+   * True if counts are upper limits: several feeds share the account, and the configuration does not say that the
+   * service keeps the postings of all of them.
+   */
   isAtMost: boolean
   /** Wall ms of the first upload without this id, if earlier uploads carried it; null means not known to be missing. */
   missingSince(id: string): number | null
   /**
-   * read reads the last uploads once. It returns one sentence for each feed that it cannot read, or that has no posting
-   * with one of the `needed` fields.
+   * read reads the last uploads once. It returns one sentence for each feed that it cannot read, or in which a `needed`
+   * field is empty in every posting.
    */
   read(wanted: PostingsWanted, signal: AbortSignal): Promise<string[]>
 }

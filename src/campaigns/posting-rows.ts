@@ -2,7 +2,7 @@
 
 import type { FieldPaths } from '../domain/mapping.ts'
 
-/** POSTING_FIELDS are the fields that are read. The description is read for targeting only: no table shows it. */
+/** POSTING_FIELDS are the fields to read of a posting. No table shows the description, but targeting tests it. */
 export const POSTING_FIELDS = [
   ...(['id', 'externalCampaignId', 'requisitionId', 'title', 'city'] as const),
   ...(['state', 'postalCode', 'description'] as const),

@@ -16,8 +16,8 @@ export interface PreviewRow extends PostingRow {
   /** What happens to the posting when the file is applied. */
   change: 'stays' | 'comes' | 'goes'
   /**
-   * Of a posting that comes: why the targeting sent last leaves it out, or what takes it if no targeting was sent. Of a
-   * posting that goes: why the file leaves it out. null if the posting stays.
+   * For a posting that comes, why the targeting sent last leaves it out; if none was sent, which criterion takes it.
+   * For a posting that goes, why the file leaves it out. null for a posting that stays.
    */
   why: string | null
 }
@@ -85,7 +85,10 @@ export async function previewOne(
   return { key, ...selection, gained, lost, listed, postings, problems, rows }
 }
 
-/** sentTargetings returns, by key, the targeting sent last; null if none was sent, undefined without a campaign. */
+/**
+ * sentTargetings returns a function that gives the targeting sent last for a key. It gives null if none was sent, and
+ * undefined if no campaign is bound to the key.
+ */
 function sentTargetings(config: Config) {
   const { bindings } = lastKnown(config)
   const sent = new Map(bindings.map((bound) => [bound.key, bound.sent.targeting]))

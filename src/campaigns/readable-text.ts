@@ -4,7 +4,7 @@
 import { decodeHTML } from 'entities'
 
 const TAG = /<\/?([a-z][^\s/<>]*)[^<>]*>/iy
-/** STYLED are tags inside a word or sentence. They leave no gap; every other tag counts as a space. */
+/** STYLED are the tags that can stand inside a word and leave no gap. Every other tag counts as a space. */
 const STYLED = new Set(
   (
     'a abbr b bdi bdo big cite code em font i ins kbd mark q s samp small span strike strong sub sup tt u var ' +
@@ -23,7 +23,10 @@ function withoutTags(markup: string): string {
   let text = ''
   let at = 0
   const unclosed = new Set<string>()
-  /** hiddenEnd returns where a comment, script or style ends that begins before `from`; -1 if it does not end. */
+  /**
+   * hiddenEnd returns where a comment, script or style ends that began before `from`; -1 if it has no end. It remembers
+   * the -1 for this kind, so that the text is not searched for the same end again.
+   */
   const hiddenEnd = (name: keyof typeof ENDS, from: number) => {
     if (unclosed.has(name)) return -1
     const end = ENDS[name]

@@ -15,9 +15,9 @@ import {
 /** PostingVerdict says whether a targeting takes a posting, and by which criterion. */
 export interface PostingVerdict {
   isTaken: boolean
-  /** The criteria that take it, or the criteria that leave it out. */
+  /** The criteria that take the posting, or the criteria that leave it out. */
   by: Criterion[]
-  /** The same, as a sentence about the posting. */
+  /** The criteria in `by` with their values, as text for people. */
   reason: string
 }
 
@@ -48,7 +48,7 @@ export function verdictOf(targeting: CanonicalTargeting, posting: TargetedPostin
   return { isTaken, by, reason }
 }
 
-/** filtersIn returns the criteria that filter. Requisition ids add postings. */
+/** filtersIn returns the criteria that filter, without `requisitionIds`, which add postings. */
 export const filtersIn = (targeting: CanonicalTargeting): Criterion[] =>
   CRITERIA.filter((name) => name !== 'requisitionIds' && !isEmpty(targeting, name))
 
@@ -64,7 +64,7 @@ function whyNot(targeting: CanonicalTargeting, name: Criterion, posting: Targete
   return has === '' ? `${wants}, and the posting has none` : `${wants}, and the posting has ${has}`
 }
 
-/** postingValue returns what a posting has for a criterion; empty: nothing. */
+/** postingValue returns what a posting has for a criterion; empty if it has nothing. */
 export function postingValue(name: Criterion, posting: TargetedPosting): string {
   const { city, state, postalCode, title, description, externalCampaignId, requisitionId } = posting
   const values: Record<Criterion, string> = {

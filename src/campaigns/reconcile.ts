@@ -35,7 +35,7 @@ import { sync } from './sync.ts'
 import type { WriteResult } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
-/** The state of a run after a failed look. Only `failed` can pass without a person. */
+/** The state of a run, by the class of the failure that ended it. Only `failed` can pass without a person. */
 const STATE_OF = {
   ...({ credentials: 'credentials', configuration: 'refused' } as const),
   ...({ refused: 'refused', missing: 'refused' } as const),
@@ -94,8 +94,9 @@ function lastRunOf(config: Config, history: History) {
 }
 
 /**
- * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. It
- * throws what `openWriter` throws.
+ * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. If
+ * another process holds the writer lock, the run is `busy`. Other errors of `openWriter` are thrown, and so is an abort
+ * by `stop`.
  */
 async function reconcile(
   cause: LookCause,

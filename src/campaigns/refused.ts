@@ -3,11 +3,11 @@
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { CampaignFailure } from './service/port.ts'
 
-/** refused returns an error with a reason, a hint and an exit code. */
+/** refused returns the error that ends a command. Without an exit code it is 1. */
 export const refused = (reason: string, hint: string, exitCode: number = EXIT.failed) =>
   new FeedsyncError(reason, { hint, exitCode })
 
-/** valueOrThrow returns a good answer of the service. Throws `FeedsyncError` for a failure. */
+/** valueOrThrow returns an answer that is not a failure. Throws `FeedsyncError` for a failure, with its exit code. */
 export function valueOrThrow<A extends { kind: string }>(answer: A | CampaignFailure) {
   if (!isFailure(answer)) return answer as Exclude<A, CampaignFailure>
   const { class: cause, reason, hint } = answer

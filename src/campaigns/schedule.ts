@@ -60,7 +60,7 @@ export class CampaignSchedule {
   readonly #log: Log
   readonly #notifyOperator: ScheduleOptions['notifyOperator']
   #running: Promise<void> | null = null
-  /** Ends the running look, because the file that it reads has changed. */
+  /** Aborted when the campaigns file changes, which ends the look that read the earlier file. */
   #outdated = new AbortController()
   #last: CampaignRun | null = null
   #lastMessage = ''
@@ -69,6 +69,7 @@ export class CampaignSchedule {
   #pollAt = Number.NEGATIVE_INFINITY
   /** For each cause, the monotonic ms at which a look is due. */
   readonly #due = new Map<LookCause, number>()
+  /** The monotonic ms before which no look after an upload begins. */
   #notBefore = Number.NEGATIVE_INFINITY
 
   constructor({ looks, clock, log, notifyOperator }: ScheduleOptions) {
@@ -90,7 +91,7 @@ export class CampaignSchedule {
     return this.#running === null ? [] : [this.#running]
   }
 
-  /** uploaded plans a look, because a new upload can change which postings the campaigns select. */
+  /** uploaded makes a look due, because a new upload can change which postings the campaigns select. */
   uploaded(): void {
     this.#plan('upload', this.#clock.monotonic())
   }
@@ -137,7 +138,7 @@ export class CampaignSchedule {
 
   async #run(cause: LookCause, { stop, abort }: LookSignals): Promise<void> {
     const began = this.#clock.monotonic()
-    // A look does the work of each cause that is due by now. One after an upload only reads, so it does no other work.
+    // A look does the work of every cause that is due, but a look after an upload only reads, so other causes stay due.
     for (const [one, at] of this.#due)
       if (at <= began && (cause !== 'upload' || one === 'upload')) this.#due.delete(one)
     let wait = INTERVAL_MS
@@ -168,6 +169,7 @@ export class CampaignSchedule {
     this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
   }
 
+  /** #report logs a look, and notifies the operator if the look has a problem or entries wait for a person. */
   #report({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
     const waiting = entries.filter((one) => needsPerson(one.state))
     this.#log.info(

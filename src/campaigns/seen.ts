@@ -44,16 +44,18 @@ export class Seen {
     return [...ids].flatMap((id) => this.campaign(id) ?? [])
   }
 
-  /** campaign returns a campaign; null if it does not exist; undefined if it was not read, or could not be. */
+  /** campaign returns a campaign; null if it does not exist; undefined if it was not read or could not be read. */
   campaign(id: string): Campaign | null | undefined {
     const read = this.#read.get(id)
     return read === undefined ? this.#listed?.get(id) : read
   }
 
+  /** readFailure returns why a campaign could not be read by id; null if it was read, or not asked for. */
   readFailure(id: string): string | null {
     return this.#failed.get(id) ?? null
   }
 
+  /** list reads the listing. It returns the failure if there is no listing; else null, even if it is incomplete. */
   async list(): Promise<CampaignFailure | null> {
     const listing = await this.#service.list(this.#signal)
     if (listing.kind === 'failure') return listing
@@ -62,7 +64,10 @@ export class Seen {
     return null
   }
 
-  /** readNameless reads by id what the listing shows without a name, because the name might have our mark. */
+  /**
+   * readNameless reads by id the campaigns that the listing shows without a name, because the name might have our mark.
+   * If one cannot be read, the listing counts as incomplete.
+   */
   async readNameless(): Promise<void> {
     const nameless = [...(this.#listed?.values() ?? [])].filter(({ name }) => !name)
     await this.getAll(nameless.map(({ id }) => id))
@@ -100,7 +105,7 @@ export class UnboundCampaigns {
   readonly #byCarriedId: ReadonlyMap<string, Campaign[]>
   readonly #byName: ReadonlyMap<string, Campaign[]>
 
-  /** `bound`: ids of campaigns that belong to an entry. */
+  /** `bound` has the ids of the campaigns that belong to an entry; `now` is wall ms. */
   constructor(seen: Seen, bound: ReadonlySet<string>, now: number) {
     this.live = seen.all.filter((one) => !bound.has(one.id) && isLive(one, now))
     for (const one of this.live)
@@ -140,7 +145,7 @@ const nameOf = ({ name }: Campaign) =>
 export interface Memory {
   byKey: ReadonlyMap<string, Binding>
   byId: ReadonlyMap<string, Binding>
-  /** See `CampaignReader`, also for the next fields. */
+  /** `CampaignReader` explains `released`, `lastPersonWrite`, `restoredAt` and `madeAt`. */
   released: ReadonlyMap<string, string>
   /** The open creations of each key, oldest first. */
   openCreations: ReadonlyMap<string, CampaignWrite[]>
@@ -172,6 +177,7 @@ export const NO_MEMORY: Memory = {
   madeAt: null,
 }
 
+/** inParallel runs `work` for each item, for at most eight items at a time. */
 export async function inParallel<T>(
   all: readonly T[],
   work: (one: T) => Promise<void>,

@@ -57,8 +57,8 @@ export function bodyOf(
 }
 
 /**
- * withWriteBegun returns the binding at the start of a write: the written values are not known, and the targeting is
- * due again at `at` (wall ms) in case the write has no end.
+ * withWriteBegun returns the binding while a write runs. The values of the body count as not known, and its targeting
+ * is due again at `at` (wall ms), in case the process dies before it knows the result.
  */
 export function withWriteBegun(binding: Binding, body: object, at: number): Binding {
   const { targeting } = sentOf(body)
@@ -83,7 +83,10 @@ export function withWriteDone(binding: Binding, body: object): Binding {
   }
 }
 
-/** compareWithSent returns the fields of a body that a campaign shows otherwise, and those that it does not show. */
+/**
+ * compareWithSent compares a campaign with a body that was sent. `mismatched` are the fields that the campaign shows
+ * with another value, `hidden` the fields that it does not show.
+ */
 export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const { values, targeting } = sentOf(body)
   const mismatched: string[] = []
@@ -110,7 +113,7 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
 }
 
 /**
- * isDaemons returns whether the daemon may send a targeting. Requisition ids can select postings of another external
- * campaign id, so a targeting with requisition ids waits for a person.
+ * mayDaemonSend returns whether the daemon may send a targeting. Requisition ids can select postings of another
+ * external campaign id, so a targeting with requisition ids waits for a person.
  */
 export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')

@@ -21,7 +21,10 @@ export interface SyncTools extends UpdateTools {
   identity: string
 }
 
-/** sync sends the targetings that are due, under the writer lock. `abort` also ends a request that runs at `stop`. */
+/**
+ * sync sends the targetings that are due, and records the file as used. It sends nothing if the file might be cut. The
+ * caller holds the writer lock. After `stop` nothing new is sent; `abort` also ends a running request.
+ */
 export async function sync(
   file: ManagedFile,
   tools: SyncTools,
@@ -44,7 +47,10 @@ export async function sync(
   return results
 }
 
-/** isDue returns whether a targeting must be sent: it changed in the file, or a repeat is due. Never the first one. */
+/**
+ * isDue returns whether a targeting changed in the file, or must be sent again. The first targeting of a campaign is
+ * never due, because a person applies it.
+ */
 function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): boolean {
   if (targeting === null || bound.sent.targeting === null) return false
   if (campaignId !== null && campaignId !== bound.campaignId) return false

@@ -10,7 +10,7 @@ import type { City, Targeting } from './service/port.ts'
 /** TargetedPosting holds the fields of a posting that targeting tests; a field is empty if the feed has no value. */
 export type TargetedPosting = Required<Omit<FieldPaths, 'id'>>
 
-/** CanonicalTargeting holds every criterion, in the order of the specification. An empty one does not filter. */
+/** CanonicalTargeting has every criterion, in the order of the specification. An empty criterion does not filter. */
 export interface CanonicalTargeting {
   readonly cities: readonly City[]
   readonly externalCampaignId: string
@@ -97,8 +97,8 @@ export type Selector = (posting: TargetedPosting) => boolean
 /**
  * selector prepares a test for many postings. A posting is selected if it meets every criterion that is not empty,
  * where one value of a list is enough, or if it has one of the requisition ids. A targeting without any criterion
- * selects every posting; one with only requisition ids selects no other. Ids are compared exactly, everything else
- * without case.
+ * selects every posting. A targeting with only requisition ids selects only the postings that have them. Ids are
+ * compared exactly, everything else without case.
  */
 export function selector(targeting: CanonicalTargeting): Selector {
   const tests = filters(targeting)
@@ -157,7 +157,8 @@ function titlePattern(title: string): RegExp {
 const literally = (word: string) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /**
- * readTargeting reads what the service shows; null if one of its values cannot be read, so its meaning is not known.
+ * readTargeting reads the targeting that the service shows. It returns null if one of the values cannot be read,
+ * because the meaning of the targeting is then not known.
  */
 export function readTargeting(raw: unknown): CanonicalTargeting | null {
   if (raw === null) return canonical({})
@@ -175,7 +176,9 @@ export function readTargeting(raw: unknown): CanonicalTargeting | null {
   return canonical(found as Targeting)
 }
 
-/** carriedId returns the external campaign id of a targeting, even if other criteria cannot be read; '': none. */
+/**
+ * carriedId returns the external campaign id of a shown targeting, even if other criteria cannot be read; else `''`.
+ */
 export function carriedId(raw: unknown): string {
   const { externalCampaignId } = Object(raw) as Record<string, unknown>
   return isText(externalCampaignId) ? id(String(externalCampaignId)) : ''
@@ -188,7 +191,7 @@ const isCity = (value: unknown): value is City => {
   return typeof name === 'string' && normalized(name) !== '' && typeof stateProvCode === 'string'
 }
 
-/** targetingSpend returns how a change of targeting can affect spending; `before` null means not known. */
+/** targetingSpend returns how a change of targeting can affect spending. `before` is null if it is not known. */
 export function targetingSpend(
   before: CanonicalTargeting | null,
   after: CanonicalTargeting,
@@ -218,7 +221,7 @@ function criterionSpend(
   return isMore ? 'up' : 'down'
 }
 
-/** targetingTexts returns the criteria that change, as text for people; `before` null means not known. */
+/** targetingTexts returns the criteria that change, as text for people. `before` is null if it is not known. */
 export function targetingTexts(before: CanonicalTargeting | null, after: CanonicalTargeting) {
   return CRITERIA.flatMap((name) => {
     const [from, to] = [before === null ? [] : valuesIn(before, name), valuesIn(after, name)]
@@ -234,7 +237,7 @@ export function targetingTexts(before: CanonicalTargeting | null, after: Canonic
 export const listText = (values: readonly string[]) =>
   values.map((value) => (/[,"]/.test(value) ? JSON.stringify(value) : value)).join(', ')
 
-/** valuesIn returns the values of one criterion as text for people; empty: no filter. */
+/** valuesIn returns the values of one criterion as text for people; none if the criterion is empty. */
 export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string[] => {
   if (name === 'cities') return targeting.cities.map((c) => `${c.name} ${c.stateProvCode}`.trim())
   if (name === 'externalCampaignId') return [targeting.externalCampaignId].filter(Boolean)

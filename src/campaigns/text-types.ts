@@ -7,7 +7,7 @@ import { parseAmount } from './amount.ts'
 /** TextType is a kind of text that becomes a value. */
 export type TextType<T> = z.ZodType<T>
 
-/** readAs returns the value that a text has as this type, or its first problem. */
+/** readAs reads a text as a type. It returns the value, or one sentence about the first problem of the text. */
 export function readAs<T>(type: TextType<T>, given: string): { value: T } | { problem: string } {
   const { data, error } = type.safeParse(given)
   return error === undefined
@@ -30,10 +30,10 @@ const written = <T>(pattern: RegExp, expected: string, read: (text: string) => T
 
 export const nonEmpty = () => text().regex(/\S/, 'must not be empty')
 
-/** trimmed is text that is not empty, without the spaces around it. */
+/** trimmed returns the type of a text that is not empty. It removes the spaces around the text. */
 export const trimmed = () => nonEmpty().transform((given) => given.trim())
 
-/** amount is money with at most two decimals, or four for the cost of a single click. */
+/** amount returns the type of money above zero with at most `decimals` decimals: two for budgets, four for bids. */
 export const amount = (decimals: 2 | 4) =>
   written(
     decimals === 2 ? /^\d{1,9}(\.\d{1,2})?$/ : /^\d{1,9}(\.\d{1,4})?$/,
@@ -54,36 +54,45 @@ const dateAt = (second: string) =>
     },
   )
 
-/** firstSecond is a start: a date without a time is its first second in UTC. The service specifies no zone. */
+/**
+ * firstSecond returns the type of a start. A date without a time means its first second in UTC, because the
+ * specification names no time zone.
+ */
 export const firstSecond = () => dateAt('00:00:00')
 
-/** lastSecond is an end: a date without a time is its last second in UTC. */
+/** lastSecond returns the type of an end. A date without a time means its last second in UTC. */
 export const lastSecond = () => dateAt('23:59:59')
 
 export const flag = () =>
   z.enum(['true', 'false'], 'expected true or false').transform((given) => given === 'true')
 
-/** stateCode has two letters (specification section 2, "Targeting object"). */
+/** stateCode returns the type of a code of two letters (specification section 2, "Targeting object"). */
 export const stateCode = () =>
   text().regex(/^\s*[A-Za-z]{2}\s*$/, 'expected a two-letter state or province code such as MA')
 
 export const oneOf = <const T extends readonly [string, ...string[]]>(...words: T) =>
   z.enum(words, `expected ${words.join(' or ')}`)
 
-/** idOf is a campaign's id on the service. It becomes one segment of a path, so it cannot be `.` or `..`. */
+/**
+ * idOf returns the type of a campaign's id on the service. The id becomes one segment of a path, so it cannot be `.` or
+ * `..`; `0` counts as no id.
+ */
 export const idOf = () =>
   written(/\S/, "expected the service's id of a campaign", (given) => {
     const id = given.trim()
     return ['', '.', '..', '0'].includes(id) ? null : id
   })
 
-/** listOf refuses an empty list: it would select every posting, but looks as if it selected none. */
+/** listOf refuses an empty list, which would select every posting but looks as if it selected none. */
 export const listOf = <T extends z.ZodType>(item: T) =>
   z
     .array(item, 'expected a list')
     .min(1, 'the list is empty: leave it out, or name what it selects')
 
-/** block has known keys; problems of unknown and missing keys have their own words (lib/yaml-problems.ts). */
+/**
+ * block returns the type of an object with these keys only. `expected` is the message for a value that is not an
+ * object; lib/yaml-problems.ts makes the messages for unknown and missing keys.
+ */
 export const block = <T extends z.core.$ZodLooseShape>(
   shape: T,
   expected = 'expected a block of keys',

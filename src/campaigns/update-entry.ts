@@ -16,7 +16,10 @@ interface UpdateEntryTools extends UpdateTools {
   identity: string
 }
 
-/** updateEntry sends the changes that are still open, if they are as planned. It returns null if none is open. */
+/**
+ * updateEntry sends the changes that are still open. It returns null if none is open, and `stale` if the file or the
+ * campaign is not as it was planned.
+ */
 export async function updateEntry(
   { item, entry, changes }: { item: PlanItem; entry: Entry; changes: readonly FieldChange[] },
   { identity, ...tools }: UpdateEntryTools,

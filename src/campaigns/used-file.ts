@@ -33,7 +33,10 @@ export function whyNotUsed(
     : `its last entry, ${last?.key}, covers more and no longer names ${gone.join(', ')}`
 }
 
-/** goneLines returns what we sent and the entry no longer names, if its targeting can select more than the sent one. */
+/**
+ * goneLines returns the fields and criteria that we sent and that the entry no longer names. It returns none if the
+ * entry cannot select more postings than the targeting that we sent.
+ */
 function goneLines(entry: Entry, bound: Binding): string[] {
   const { targeting } = entry
   const before = bound.sent.targeting

@@ -16,7 +16,7 @@ export interface WhyEntry extends PostingVerdict {
   campaignId: string | null
   /** The state of the campaign on the service, such as `running`; null means not known, or there is no campaign. */
   status: string | null
-  /** The file has another targeting, which gives another verdict once it is sent; null if there is none. */
+  /** The verdict of the targeting in the file, if that is not sent yet and decides otherwise; else null. */
   later: PostingVerdict | null
 }
 
@@ -32,11 +32,12 @@ export interface WhyPosting {
 
 export interface Why {
   id: string
-  /** The number of feeds. */
+  /** The number of feeds that were uploaded. */
   feeds: number
-  /** See `FeedSide`. */
+  /** True if counts are upper limits, because the service might not keep the postings of all feeds. */
   isAtMost: boolean
   postings: WhyPosting[]
+  /** One sentence for each feed that could not be read. */
   problems: string[]
 }
 

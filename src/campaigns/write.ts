@@ -22,9 +22,10 @@ export interface WriteResult {
   key: string
   campaignId: string | null
   action: 'bind' | 'create' | 'update'
+  /** `stale` means that nothing was sent, because the file or the campaign is not as it was planned. */
   outcome: 'done' | 'stale' | Exclude<WriteOutcome, 'sending'>
   reason: string | null
-  /** The service answers "later" or refuses the credentials, so it would refuse other writes, too. */
+  /** True if the service answered "later" or refused the credentials: it would refuse other writes, too. */
   isLimited?: boolean
 }
 
@@ -51,7 +52,10 @@ export interface UpdateTools {
   store: CampaignStore
   clock: Clock
   recorder: Recorder
-  /** isCurrent returns whether the file is still as it was read. */
+  /**
+   * isCurrent returns whether the file is still as it was read, and the daemon is not paused. Throws `FeedsyncError`
+   * (75) if the writer lock is lost.
+   */
   isCurrent: () => boolean
 }
 
@@ -138,13 +142,15 @@ export async function update(
 
 interface UpdateEnd extends Omit<WriteEnding, 'at' | 'campaignId'> {
   binding: Binding
-  /** The service shows another targeting, which can be late: send it once more after an hour. */
+  /**
+   * True if the service shows another targeting, perhaps an older one: the daemon sends ours once more after an hour.
+   */
   repeats?: boolean
 }
 
 /**
- * echoOf returns the binding after a write, if the service shows our targeting in its own form, which appeared with
- * this write or an earlier one; else null.
+ * echoOf returns the binding after a write, if the service shows our targeting in a form of its own. This form must be
+ * new since the write, or known from an earlier write. Else echoOf returns null.
  */
 function echoOf({
   bound,
@@ -167,14 +173,15 @@ function echoOf({
 }
 
 /**
- * unclearUntil returns when the last write of a targeting without a known result can no longer arrive; null means none.
+ * unclearUntil returns the wall ms from which the newest targeting write with an unknown result can no longer arrive;
+ * null if there is no such write.
  */
 function unclearUntil(store: CampaignStore, campaignId: string, now: number): number | null {
   const unclear = store.unclearSince(campaignId, now - LATE_MS)
   return unclear === null ? null : unclear + LATE_MS
 }
 
-/** valuesBefore returns the current values of a body's fields, as far as they are known. */
+/** valuesBefore returns the current values of a body's fields in the form of the service, as far as they are known. */
 export function valuesBefore(
   { sent }: KnownCampaign,
   campaign: Campaign,

@@ -21,7 +21,10 @@ export interface Writer extends Planner {
 const LOCK_PATIENCE_MS = 10 * SECOND
 const LOCK_POLL_MS = 200
 
-/** openWriter opens a Writer. It waits `patienceMs` for the writer lock, then throws `FeedsyncError` (75). */
+/**
+ * openWriter opens a Writer. A process of root first becomes the owner of the state directory. openWriter waits
+ * `patienceMs` for the writer lock, then throws `FeedsyncError` (75).
+ */
 export async function openWriter(
   config: Config,
   access: ServiceAccess,
@@ -49,7 +52,7 @@ export async function openWriter(
   }
 }
 
-/** lockLost returns the error for a lock file that was deleted: another process can write now, so we stop. */
+/** lockLost returns the error for a lock file that was deleted. Another process can write now, so this one stops. */
 function lockLost(): FeedsyncError {
   return new FeedsyncError('the lock of the campaigns was deleted during a write', {
     hint: 'run the command again, and never delete campaigns/daemon.lock in the state directory',

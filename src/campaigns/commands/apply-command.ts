@@ -92,7 +92,10 @@ function digestOf(text: string): string {
   )
 }
 
-/** confirmedDigest shows the plan and asks. It returns undefined if the person did not confirm the plan. */
+/**
+ * confirmedDigest shows the plan, asks, and returns the digest. It returns undefined if the person did not confirm the
+ * plan. A plan that sends nothing is not shown and needs no confirmation.
+ */
 async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint: string) {
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
@@ -101,7 +104,10 @@ async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint:
   return isSent ? plan.digest : undefined
 }
 
-/** send applies the file; `digest` null means only changes that spend less. */
+/**
+ * send applies the file, shows how each write ended, and sets the exit code. If `digest` is null, it sends only changes
+ * that spend less.
+ */
 async function send(
   call: Call<Apply>,
   subject: NamedEntries,
@@ -142,7 +148,10 @@ async function send(
   context.exit(isDone && (digest === null || open === 0) ? EXIT.ok : EXIT.notAllOk)
 }
 
-/** saveLookAgain looks again, so that `status` is up to date, and returns the keys that still have changes to send. */
+/**
+ * saveLookAgain looks again, so that `status` is up to date, and returns the keys that still have changes to send. If
+ * the look fails, it says so and returns no key.
+ */
 async function saveLookAgain(
   { config, context }: Call<unknown>,
   { writer, file, results }: { writer: Writer; file: ReadCampaignsFile; results: WriteResult[] },

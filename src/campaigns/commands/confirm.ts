@@ -1,4 +1,5 @@
-// Runs a command for a person: who it is, how far it is, whether they confirm, and how a write ended.
+// What commands need to serve a person: the person's name, progress, the question for a confirmation, and how a write
+// ended.
 
 import { SECOND } from '../../lib/clock.ts'
 import { EXIT } from '../../lib/errors.ts'
@@ -32,7 +33,7 @@ export function withProgress(context: Context) {
   return { ...context, onPage }
 }
 
-/** checkTerminal returns how to ask a person. Throws `FeedsyncError` (64) without a terminal. */
+/** checkTerminal returns the function that asks a person. Throws `FeedsyncError` (64) if stdin is not a terminal. */
 export function checkTerminal({ ask }: Context, hint: string): NonNullable<Context['ask']> {
   if (ask !== null) return ask
   throw usageError('nobody confirmed this, and stdin is not a terminal', hint)

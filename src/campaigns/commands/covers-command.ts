@@ -1,5 +1,5 @@
-// feedsyncd campaigns covers/why: which postings a campaign covers, and why a posting is covered or not. Neither asks
-// the service.
+// feedsyncd campaigns covers/why: which postings a campaign covers, and why a posting is covered or not. The two
+// commands do not ask the service.
 
 import type { Command } from 'commander'
 import { printable } from '../../lib/printable.ts'

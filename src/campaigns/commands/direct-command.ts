@@ -127,6 +127,7 @@ export function updateCommand(context: Context): Command {
   return addFields(command, 'update')
 }
 
+/** tell shows the campaign of an answer. Throws `FeedsyncError` if the call failed. */
 function tell({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
   const campaign = valueOrThrow(answer).value
   show(campaignJson(campaign), () => campaignText(campaign))

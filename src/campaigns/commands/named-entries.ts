@@ -1,4 +1,4 @@
-// The campaigns file and its entries, as the commands are called with them.
+// Reads the campaigns file for the commands, and finds the entries that a person names.
 
 import { ConfigProblems } from '../../config/problems.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'

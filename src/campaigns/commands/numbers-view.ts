@@ -14,7 +14,7 @@ interface NumbersRow {
 
 const HEADERS = ['key', 'state', 'covered', 'our count', 'spent', 'left', 'budget', 'period']
 
-/** numbersTable has a row for each entry, and a total if there are several. `now`: wall ms. */
+/** numbersTable has a row for each entry, and a row of totals if there are several. `now` is wall ms. */
 export function numbersTable(
   entries: readonly NumbersRow[],
   now: number,
@@ -54,7 +54,7 @@ function aligned(rows: readonly Cell[][]): Cell[][] {
   )
 }
 
-/** numberFacts are the same numbers, for one entry. */
+/** numberFacts returns the main numbers of one entry with their names; none if `coverage` is null. `now` is wall ms. */
 export function numberFacts(
   coverage: Coverage | null,
   status: string | null,

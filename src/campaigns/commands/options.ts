@@ -54,6 +54,7 @@ export function wholeNumber(text: string): number {
   return Number(text)
 }
 
+/** addFields adds the options of a call. With `update`, most of them also take `none`, which removes the value. */
 export function addFields(command: Command, call: 'create' | 'update'): Command {
   const update = call === 'update'
   const orNone = update ? ', or none' : ''
@@ -83,7 +84,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--period <period>', 'once or monthly', period)
 }
 
-/** bodyOf returns the fields that were given. Throws `FeedsyncError` (64) for an end that is not after the start. */
+/** bodyOf returns the fields that were given. Throws `FeedsyncError` (64) if the end is not after the start. */
 export function bodyOf(options: FieldOptions): CampaignUpdate & Partial<CampaignCreate> {
   const { startDate, endDate } = options
   if (typeof endDate === 'string' && typeof startDate === 'string' && endDate <= startDate)

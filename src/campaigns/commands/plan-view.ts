@@ -19,11 +19,11 @@ import { type CanonicalTargeting, readTargeting } from '../targeting.ts'
 
 export interface PlanView {
   commandLine: CommandLine
-  /** The keys that the command was called with; empty: all. */
+  /** The keys that the command was called with; empty if it was called for all entries. */
   keys: readonly string[]
   /** The facts behind the plan. With them the text says what we sent, if the service does not show targeting. */
   judged?: readonly JudgedEntry[]
-  /** The command asks the person, so the text names no command that sends the plan. */
+  /** True if the command then asks the person: the text names no command that sends the plan. */
   isAsked?: boolean
 }
 
@@ -121,7 +121,7 @@ export function hiddenText(sent: CanonicalTargeting | null): string {
   return `the service does not show its targeting; ${what}`
 }
 
-/** bodyLines returns the changes that a request body makes; `campaign` null means the body creates one. */
+/** bodyLines returns the changes that a request body makes. `campaign` is null if the body creates a campaign. */
 export function bodyLines(body: object, campaign: Campaign | null): string[] {
   const { values, targeting } = sentOf(body)
   const changes = FIELDS.flatMap((field) => {

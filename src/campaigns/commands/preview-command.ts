@@ -54,8 +54,8 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
 }
 
 /**
- * rowsText returns a table of postings; + marks a posting that `apply` would add, - one that it would remove. The
- * reason of a + row follows "now:" (see `PreviewRow.why`).
+ * rowsText returns a table of postings. A + marks a posting that `apply` would add, a - marks a posting that `apply`
+ * would remove. "now:" stands before the reason of a + row, which is about the targeting sent last.
  */
 function rowsText(rows: readonly PreviewRow[]): string {
   const cells = rows.map((row) =>

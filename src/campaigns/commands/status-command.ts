@@ -69,7 +69,7 @@ interface CampaignsStatus {
 }
 
 interface ShownEntry extends Omit<CampaignSeen, 'since'> {
-  /** Absent: no look has seen the entry. */
+  /** Absent if no look has seen the entry. */
   since?: string
   sentTargeting: Targeting | null
 }
@@ -190,7 +190,7 @@ export function historyCommand(context: Context): Command {
     .option('--limit <n>', 'the most lines to show', wholeNumber, DEFAULT_LIMIT)
 }
 
-/** detailOf returns the changes of a write, `budget: 100.00 -> 90.00  [spends less]`, and why the write failed. */
+/** detailOf returns the changes of a write, `budget: 100.00 -> 90.00  [spends less]`, and the remark on its outcome. */
 function detailOf({ action, body, before, reason }: Omit<CampaignWrite, 'id'>): string {
   const lines = bodyLines(body ?? {}, action === 'create' ? null : { id: '', other: before })
   return [...lines, ...(reason === null ? [] : [reason])].join('; ')

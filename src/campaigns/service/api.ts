@@ -25,8 +25,8 @@ const MAX_ANSWER = 64 * 1024 * 1024
 const TRIES = 4
 const WAITS = { baseMs: SECOND, capMs: MINUTE }
 /**
- * With these answers the service did not carry out the call. For 408, 409, 429 and 5xx no document promises that: a
- * conflict can be with a first try that did arrive.
+ * With these statuses the service did not carry out the call. For 408, 409, 429 and 5xx no document promises so: a 409
+ * can be a conflict with an earlier try that arrived.
  */
 const REFUSED = new Set([400, 401, 403, 404, 405, 410, 413, 415, 422])
 const TEMPORARY = (status: number) =>
@@ -69,7 +69,9 @@ const NO_SUCH_ID = unsent({
   hint: HOW_TO_LIST,
 })
 
-/** @throws FeedsyncError (78) when the key cannot be used. */
+/**
+ * createCampaignApi returns the campaign calls of the service. Throws `FeedsyncError` (78) if the key cannot be used.
+ */
 export function createCampaignApi(options: ServiceOptions): CampaignApi {
   const client = new ServiceClient(options)
   const once = async <T>(
@@ -79,7 +81,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
   ): Promise<CampaignAnswer<T>> => {
     const { method, id, query = '' } = call
     if (id !== undefined && !isUsableId(id)) return NO_SUCH_ID
-    // Ask with the plain path: a campaign's id must not make it look like the bulk route.
+    // The bulk route needs no account, so the question has the path without an id: no id can look like that route.
     if (client.lacksAccount(PATH, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(

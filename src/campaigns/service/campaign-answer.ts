@@ -34,7 +34,7 @@ const HAS_TYPE: Record<JsonType, (value: unknown) => boolean> = {
   integer: Number.isSafeInteger,
 }
 
-/** isUsableId returns whether an id can be one part of a path: `.` and `..` are steps, and an empty id is the list. */
+/** isUsableId returns whether an id can be one part of a path. `.`, `..` and an empty id would name another route. */
 export const isUsableId = (id: string): boolean => !/^\.{0,2}$/.test(id)
 
 /**
@@ -52,9 +52,9 @@ export function readCampaign(body: Buffer, asked: string | null = null): Campaig
 }
 
 /**
- * readPage reads the envelope of a search. The name of its list is not documented, so the list is the only array of
- * campaigns, else the only empty array. The answer can also be a bare array, and with `total` 0 it needs no list. Rows
- * without an id are counted and left out. Throws `Unusable`.
+ * readPage reads the answer to a search. The specification does not name the property with the campaigns, so readPage
+ * takes the only array of campaigns, or else the only empty array. The answer can also be a bare array, and with
+ * `total` 0 it needs no array. Rows without an id are counted and left out. Throws `Unusable`.
  */
 export function readPage(body: Buffer): CampaignPage {
   const json = parse(body)
@@ -82,6 +82,7 @@ export function readPage(body: Buffer): CampaignPage {
 /** withoutUser returns an address as it is, but without a user name and a password. */
 const withoutUser = (address: string) => address.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1')
 
+/** findList returns the array of campaigns in an answer, by the rule of `readPage`. Throws `Unusable`. */
 function findList(envelope: unknown): { name: string; items: unknown[] } {
   if (!isObject(envelope)) throw new Unusable('JSON that is neither an object nor a list')
   const arrays = Object.entries(envelope).flatMap(([name, items]) =>
@@ -108,6 +109,7 @@ function shownNames(names: readonly string[]): string {
   return shown.length === 0 ? '' : ` (${shown.join(', ')})`
 }
 
+/** toCampaign reads one campaign; null if it has no usable id. */
 function toCampaign(value: Record<string, unknown>): Campaign | null {
   const { id, ...rest } = value
   // An id of digits can come as a number. Above 2^53 JSON loses digits, so such a number is not usable as an id.

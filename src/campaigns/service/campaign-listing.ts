@@ -27,7 +27,10 @@ export interface ListingParts {
   onPage?: OnPage | undefined
 }
 
-/** listCampaigns repeats a walk that an edit broke after 1, 5 and 15 s; after that the listing is incomplete. */
+/**
+ * listCampaigns walks through the pages of each search. If an edit might have broken a walk, it walks again after 1, 5
+ * and 15 s. If a walk still proves nothing, the listing is incomplete.
+ */
 export async function listCampaigns(
   { search, clock, onPage = () => {} }: ListingParts,
   signal: AbortSignal,
@@ -56,12 +59,16 @@ export async function listCampaigns(
   return { kind: 'complete', campaigns }
 }
 
-/** `broken`: an edit might have broken the walk, so another walk can succeed. `unfit`: no walk proves anything. */
+/**
+ * Walked says how a walk ended. `broken` means that an edit might have broken it, so another walk can succeed; `unfit`
+ * means that the answers of this service prove nothing.
+ */
 type Walked = { kind: 'walked' } | { kind: 'broken' | 'unfit'; reason: string }
 
 /**
- * walk reads all pages of one query. The last page holds only the last row again, or it is short and its total equals
- * the number of rows read. A first page with only known rows and the known total ends the walk at once.
+ * walk reads all pages of one query, and passes each to `see`. A page is the last page if it holds only the last row
+ * again, or if it is short and its total equals the number of rows read. If the first page has nothing that is not
+ * known, the walk ends at once.
  */
 async function walk(
   {
@@ -129,7 +136,10 @@ async function walk(
   }
 }
 
-/** isLast needs three documented numbers that agree: a short page alone might not be the last page. */
+/**
+ * isLast returns whether a page is short, and its `total` and `endNum` agree with the number of rows read. A page that
+ * is only short might not be the last page.
+ */
 function isLast({ total, endNum, campaigns }: CampaignPage, read: number, num: number | null) {
   const isShort = num !== null && campaigns.length < num
   return isShort && total === read && (endNum === null || endNum === total)

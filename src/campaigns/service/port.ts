@@ -6,8 +6,8 @@ export interface City {
 }
 
 /**
- * Targeting selects the postings that a campaign sponsors: AND of all criteria, OR with `requisitionIds`. The service
- * accepts it and does not show it again.
+ * Targeting selects the postings that a campaign sponsors: the postings that meet every criterion given, and those with
+ * one of the `requisitionIds`. The specification takes a targeting, but has none in the answers.
  */
 export interface Targeting {
   cities?: readonly City[]
@@ -22,7 +22,7 @@ export interface Targeting {
 /** CampaignFields are the fields that we send for a new campaign and that the service shows. */
 interface CampaignFields {
   name: string
-  /** As it was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
+  /** The text that was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
   startDate: string
   /** null means until a person pauses the campaign or the budget is spent. */
   endDate: string
@@ -34,7 +34,7 @@ interface CampaignFields {
   maxCpc: number
   /** null means one-time, 1 means monthly. The service might add other values. */
   period: number
-  /** See `STATUS`. */
+  /** A status code: 1 running, 2 archived, 3 paused. */
   status: number
   /** Target cost per application. */
   paidCpaGoal: number
@@ -57,7 +57,7 @@ export interface Campaign extends OrNull<CampaignFields> {
 }
 
 /**
- * CampaignCreate is the documented body of POST /v1/campaigns. Without `startDate` the campaign starts at once, without
+ * CampaignCreate is the documented body of POST /v1/campaigns. Without `startDate` the campaign starts at once. Without
  * `targeting` it covers all postings of the account.
  */
 export interface CampaignCreate
@@ -70,7 +70,7 @@ export interface CampaignCreate
 /** CampaignUpdate is the documented body of PUT /v1/campaigns/{id}: absent fields do not change. */
 export interface CampaignUpdate extends OrNull<Omit<CampaignFields, 'startDate' | 'period'>> {
   status?: number
-  /** The specification calls it editable but does not show its shape: we send it as for a new campaign. */
+  /** The specification says that an update can change it, but not in which shape: we send it as for a new campaign. */
   targeting?: Targeting
 }
 
@@ -108,9 +108,9 @@ export interface CampaignFailure {
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
   /** The effect of a write: it was `not-sent`, the service `refused` it, or nobody can know. */
   effect: 'not-sent' | 'refused' | 'unknown'
-  /** null means no answer. */
+  /** The HTTP status; null if there was no answer. */
   status: number | null
-  /** Plain sentence, which can repeat a short message of the answer. */
+  /** A plain sentence, which can repeat a short message of the answer. */
   reason: string
   hint: string
   retryAfterMs: number | null
