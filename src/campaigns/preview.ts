@@ -46,7 +46,10 @@ export async function previewAll(config: Config, entries: readonly Entry[], sign
   return { feeds: latest.length, postings, problems, entries: rows }
 }
 
-/** previewOne lists what one entry selects: with the targeting sent last, or with the targeting in the file. */
+/**
+ * previewOne lists what one entry selects: with the targeting sent last, or with the targeting in the file. `isSent` is
+ * false if no targeting was sent.
+ */
 export async function previewOne(
   config: Config,
   { entry: { key, targeting }, limit }: { entry: Entry; limit: number },
@@ -68,9 +71,11 @@ export async function previewOne(
     const change = before && after ? 'stays' : after ? 'comes' : 'goes'
     counts[change]++
     if (rows.length >= limit) return
-    const deciding = change === 'stays' || applied == null ? null : verdictOf(applied, posting)
-    const lost = sent == null || change !== 'comes' ? null : verdictOf(sent, posting)
-    rows.push({ ...rowOf(values), change, why: lost?.reason ?? deciding?.reason ?? null })
+    // A posting that comes is left out by the targeting that was sent last, if there is one.
+    const deciding = change === 'comes' ? (sent ?? applied) : applied
+    const isChange = change !== 'stays' && deciding != null
+    const why = isChange ? verdictOf(deciding, posting).reason : null
+    rows.push({ ...rowOf(values), change, why })
   }
   const problems = await feedSideOf(config).read(
     { fields: POSTING_FIELDS, needed: [], take },
@@ -82,7 +87,8 @@ export async function previewOne(
     after: applied === null ? null : stays + gained,
   }
   const listed = stays + gained + lost
-  return { key, ...selection, gained, lost, listed, postings, problems, rows }
+  const shown = { key, ...selection, gained, lost, listed, postings, problems, rows }
+  return { shown, isSent: sent != null }
 }
 
 /**

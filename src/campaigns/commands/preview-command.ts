@@ -43,9 +43,9 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
   const { context, config, options, show } = call
   const { previewOne } = await import('../preview.ts')
   const entry = await currentEntry(call, key)
-  const one = await previewOne(config, { entry, limit: options.limit }, forever)
+  const { shown: one, isSent } = await previewOne(config, { entry, limit: options.limit }, forever)
   if (options.json) return show(one, () => '')
-  if (one.rows.length > 0) context.out(rowsText(one.rows))
+  if (one.rows.length > 0) context.out(rowsText(one.rows, { isSent }))
   const left = one.listed - one.rows.length
   if (left > 0) context.err(`and ${left} more; --limit shows them`)
   for (const problem of one.problems) context.err(printable(problem))
@@ -55,9 +55,9 @@ async function oneEntry(call: Call<{ limit: number }>, key: string): Promise<voi
 
 /**
  * rowsText returns a table of postings. A + marks a posting that `apply` would add, a - marks a posting that `apply`
- * would remove. "now:" stands before the reason of a + row, which is about the targeting sent last.
+ * would remove. If a targeting was sent, "now:" stands before the reason why that targeting leaves out a + posting.
  */
-function rowsText(rows: readonly PreviewRow[]): string {
+function rowsText(rows: readonly PreviewRow[], { isSent }: { isSent: boolean }): string {
   const cells = rows.map((row) =>
     [
       { stays: '', comes: '+', goes: '-' }[row.change],
@@ -67,7 +67,7 @@ function rowsText(rows: readonly PreviewRow[]): string {
       row.state,
       row.postalCode,
       row.requisitionId,
-      row.change === 'comes' && row.why !== null ? `now: ${row.why}` : row.why,
+      isSent && row.change === 'comes' ? `now: ${row.why}` : row.why,
     ].map((cell) => cell ?? null),
   )
   return table(
