@@ -59,16 +59,16 @@ export async function createCampaign(
     })
     return ended('unknown', reason)
   }
-  const of = entry.targeting
+  const { targeting: wanted } = entry
   const { targeting } = shown.other
-  const isEcho = of !== null && isEchoOf(targeting, of)
-  const echo = isEcho ? { of, is: JSON.stringify(targeting) } : null
+  const isEcho = wanted !== null && isEchoOf(targeting, wanted)
+  const echo = isEcho ? { targeting: wanted, text: JSON.stringify(targeting) } : null
   const bound = bindingOf(key, shown, { sent: sentOf(body), shown: echo, mark, repeatAt: null })
-  // An entry without a period orders a budget for one time.
+  // An entry without a period orders a campaign with a one-time budget.
   const ordered = { ...entry, values: { period: 'once', ...entry.values } }
   const other = changeLines(changesOf(ordered, shown, bound))
   const outcome = other.length === 0 ? 'done' : 'not-as-sent'
-  const reason = other.length === 0 ? null : otherwise(other)
+  const reason = other.length === 0 ? null : mismatchText(other)
   store.atomically(() => {
     recorder.end(id, { outcome, reason, campaignId })
     store.save(bound)
@@ -76,7 +76,7 @@ export async function createCampaign(
   return ended(outcome, reason)
 }
 
-const otherwise = (lines: readonly string[]) =>
+const mismatchText = (lines: readonly string[]) =>
   `the service created it otherwise, shown here with what was sent: ${lines.join('; ')}`
 
 /** bodyOf returns the body that creates a campaign. The service decides the fields that the entry leaves out. */

@@ -70,7 +70,7 @@ export function currentTargeting(
   const raw = rawOf(campaign, 'targeting')
   if (raw === undefined) return repeatAt === null ? sent.targeting : null
   // The service shows the same text as right after our write: this is its own form of what we sent.
-  return shown !== null && shown.is === JSON.stringify(raw) ? shown.of : readTargeting(raw)
+  return shown !== null && shown.text === JSON.stringify(raw) ? shown.targeting : readTargeting(raw)
 }
 
 /** changesOf returns the changes that the file asks for, in the fields that it names. */

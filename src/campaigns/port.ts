@@ -21,7 +21,7 @@ export interface KnownCampaign {
    * How the service shows our targeting: `targeting` is what we sent, and `text` is the JSON that the service showed
    * right after the write. null means the service showed no targeting.
    */
-  shown: { of: CanonicalTargeting; is: string } | null
+  shown: { targeting: CanonicalTargeting; text: string } | null
   /** Wall ms at which we send the targeting again because the result of a write is not known; null means never. */
   repeatAt: number | null
   /** The mark in the campaign's name, which never changes. We read it by id; null means not known. */
@@ -140,7 +140,7 @@ export interface CampaignStore extends CampaignReader, Disposable {
   unclearSince(campaignId: string, since: number): number | null
   /**
    * renewMark finds out whether this database was restored from an older copy, and makes later restores visible. Its
-   * mark is in the state directory and has nothing to do with the marks of campaigns.
+   * mark is a file beside the database, and not the mark of a campaign.
    */
   renewMark(): void
   keepUsedFile(file: UsedFile): void

@@ -102,10 +102,10 @@ export async function update(
       return result({ outcome, reason, isLimited: isLimited(answer) })
     }
     const read = await api.get(campaignId, signal)
-    const lost = answer.kind === 'failure' ? answer.reason : null
+    const whyUnclear = answer.kind === 'failure' ? answer.reason : null
     if (read.kind === 'failure') {
       const reason =
-        lost ?? `the service accepted it, but reading it afterwards failed: ${read.reason}`
+        whyUnclear ?? `the service accepted it, but reading it afterwards failed: ${read.reason}`
       end({ outcome: 'unknown', reason, binding: begun })
       return result({
         outcome: 'unknown',
@@ -115,20 +115,21 @@ export async function update(
     }
     const after = read.value
     const { mismatched, hidden } = compareWithSent(after, body)
-    if (mismatched.length === 0 && (lost === null || (hidden.length === 0 && !wasThere))) {
+    if (mismatched.length === 0 && (whyUnclear === null || (hidden.length === 0 && !wasThere))) {
       const kept = withWriteDone(bound, body)
       const binding = isTargeted
         ? { ...kept, shown: shownTargeting(after, body) ?? kept.shown }
         : kept
-      const reason = lost === null ? null : 'seen on the service afterwards'
+      const reason = whyUnclear === null ? null : 'seen on the service afterwards'
       end({ outcome: 'done', reason, binding })
       return result({ outcome: 'done', reason: null })
     }
-    const isOther = lost === null && mismatched.includes('targeting')
+    const isOther = whyUnclear === null && mismatched.includes('targeting')
     const echo = isOther ? echoOf({ bound, body, before: campaign, after }) : null
-    const reason = lost ?? `the service accepted it, but shows another ${mismatched.join(', ')}`
-    const outcome = lost === null ? 'not-as-sent' : 'unknown'
-    isUnclear ||= lost !== null
+    const reason =
+      whyUnclear ?? `the service accepted it, but shows another ${mismatched.join(', ')}`
+    const outcome = whyUnclear === null ? 'not-as-sent' : 'unknown'
+    isUnclear ||= whyUnclear !== null
     const repeats = isOther && echo === null && !wasRepeat
     end({ outcome, reason, binding: echo ?? begun, repeats })
     const isUnchanged = JSON.stringify(shownFields(after, body)) === JSON.stringify(before)
@@ -164,12 +165,13 @@ function echoOf({
   after: Campaign
 }): Binding | null {
   const raw = rawOf(after, 'targeting')
-  const of = canonical(targeting)
-  const is = JSON.stringify(raw ?? null)
-  const isNew = is !== JSON.stringify(rawOf(before, 'targeting') ?? null)
-  const isKnown = bound.shown !== null && isSame(bound.shown.of, of) && bound.shown.is === is
-  if (!(isNew || isKnown) || !isEchoOf(raw, of)) return null
-  return { ...withWriteDone(bound, { targeting }), shown: { of, is } }
+  const sent = canonical(targeting)
+  const text = JSON.stringify(raw ?? null)
+  const isNew = text !== JSON.stringify(rawOf(before, 'targeting') ?? null)
+  const { shown } = bound
+  const isKnown = shown !== null && isSame(shown.targeting, sent) && shown.text === text
+  if (!(isNew || isKnown) || !isEchoOf(raw, sent)) return null
+  return { ...withWriteDone(bound, { targeting }), shown: { targeting: sent, text } }
 }
 
 /**
@@ -198,7 +200,7 @@ export function valuesBefore(
 /** shownTargeting returns how a campaign shows the targeting that we just sent; null if it shows none. */
 function shownTargeting(campaign: Campaign, { targeting = {} }: CampaignUpdate): Binding['shown'] {
   const raw = rawOf(campaign, 'targeting')
-  return raw === undefined ? null : { of: canonical(targeting), is: JSON.stringify(raw) }
+  return raw === undefined ? null : { targeting: canonical(targeting), text: JSON.stringify(raw) }
 }
 
 /** shownFields returns the fields of a body as a campaign shows them. */

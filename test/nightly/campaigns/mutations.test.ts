@@ -46,11 +46,16 @@ it.each<[string, RegExp, Mutation]>([
       store: (store, host) => ({
         ...store,
         save: (binding) => {
-          const of = binding.sent.targeting
+          const { targeting } = binding.sent
           const { echo } = host.world.book.knobs
           const one = host.world.all.find(({ id }) => id === binding.campaignId)
-          const is = echo === null || one === undefined ? null : JSON.stringify(echo(one.targeting))
-          store.save(of === null || is === null ? binding : { ...binding, shown: { of, is } })
+          const text =
+            echo === null || one === undefined ? null : JSON.stringify(echo(one.targeting))
+          store.save(
+            targeting === null || text === null
+              ? binding
+              : { ...binding, shown: { targeting, text } },
+          )
         },
       }),
     },
