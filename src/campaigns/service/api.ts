@@ -21,15 +21,15 @@ import type {
 
 const PATH = '/v1/campaigns'
 /** A page of a thousand campaigns is about 500 kB. */
-const MAX_ANSWER = 64 * 1024 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const TRIES = 4
 const WAITS = { baseMs: SECOND, capMs: MINUTE }
 /**
- * With these statuses the service did not carry out the call. For 408, 409, 429 and 5xx no document promises so: a 409
- * can be a conflict with an earlier try that arrived.
+ * With these statuses the service did not carry out the call. For 408, 409, 429 and 5xx no document promises this: a
+ * 409 can be a conflict with an earlier try that arrived.
  */
 const REFUSED = new Set([400, 401, 403, 404, 405, 410, 413, 415, 422])
-const TEMPORARY = (status: number) =>
+const isTemporary = (status: number) =>
   status === 408 || status === 425 || status === 429 || status === 407 || status >= 500
 
 const CREATE_FIELDS = [
@@ -90,13 +90,13 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
         path: PATH + (id === undefined ? query : `/${encodeURIComponent(id)}`),
         body,
         account: null,
-        maxAnswerBytes: MAX_ANSWER,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
         // If the other side just closed a kept connection, the outcome of a write would be unknown.
         freshConnection: method !== 'GET',
       },
       signal,
     )
-    return judge(answer, read, options)
+    return answerOf(answer, read, options)
   }
   const repeated: typeof once = (call, read, signal) =>
     retry(() => once(call, read, signal), waitAfter, { clock: options.clock, signal, tries: TRIES })
@@ -133,22 +133,23 @@ function queryText({ status, name, start, num }: CampaignQuery): string {
 }
 
 /** waitAfter returns the wait before the next try in ms; null means no other try. */
-function waitAfter(answer: CampaignAnswer<unknown>, n: number): number | null {
+function waitAfter(answer: CampaignAnswer<unknown>, tries: number): number | null {
   if (answer.kind === 'ok' || answer.class !== 'temporary') return null
   const leastMs = answer.retryAfterMs ?? 0
-  return leastMs > WAITS.capMs ? null : Math.max(leastMs, fullJitter(WAITS, n - 1, Math.random))
+  return leastMs > WAITS.capMs ? null : Math.max(leastMs, fullJitter(WAITS, tries - 1, Math.random))
 }
 
-function judge<T>(
+/** answerOf says what an HTTP answer means: the value that `read` finds in a success, or a failure. */
+function answerOf<T>(
   answer: HttpAnswer,
   read: (body: Buffer) => T,
   { clock, auth }: ServiceOptions,
 ): CampaignAnswer<T> {
   if (answer.kind === 'no-answer') {
-    const isSent = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
+    const canHaveArrived = !['unreachable', 'certificate', 'proxy', 'source'].includes(answer.why)
     const reason = noAnswerText('the service', answer)
     const hint = 'check service.baseUrl and the connection, and try again later'
-    const effect = isSent ? 'unknown' : 'not-sent'
+    const effect = canHaveArrived ? 'unknown' : 'not-sent'
     return { ...unsent({ class: 'temporary', reason, hint }), effect }
   }
   const { status, headers } = answer
@@ -174,7 +175,7 @@ function judge<T>(
   }
   // 410 means that the campaign is gone for good, so no retry.
   if (status === 404 || status === 410) return { ...refused, class: 'missing', hint: HOW_TO_LIST }
-  if (!TEMPORARY(status)) return refused
+  if (!isTemporary(status)) return refused
   const wait = retryAfterMs(headers, clock.now())
   return { ...refused, class: 'temporary', retryAfterMs: wait, hint: 'try again later' }
 }

@@ -119,8 +119,10 @@ function toCampaign(value: Record<string, unknown>): Campaign | null {
   const other: Record<string, unknown> = {}
   for (const [name, content] of Object.entries(rest)) {
     const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : undefined
-    const fits = field !== undefined && (content === null ? field[1] : HAS_TYPE[field[0]](content))
-    const into = fits ? known : other
+    const [type, nullable] = field ?? []
+    const isDocumented =
+      type !== undefined && (content === null ? nullable : HAS_TYPE[type](content))
+    const into = isDocumented ? known : other
     into[name] = content
   }
   return { id: text, ...known, other }

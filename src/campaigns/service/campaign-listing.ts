@@ -12,10 +12,13 @@ import type {
   CampaignQuery,
 } from './port.ts'
 
-/** Page sizes to try: one page for the whole account is safest, and a smaller size follows if the service refuses. */
-const PAGES = [1000, 100, null]
+/**
+ * The page sizes, each tried if the service refuses the one before. One page for the whole account is safest; null
+ * leaves the size to the service.
+ */
+const PAGE_SIZES = [1000, 100, null]
 /** A search without a status can omit archived campaigns, so the listing also asks for each status. */
-const PASSES = [undefined, 1, 3, 2]
+const STATUSES = [undefined, 1, 3, 2]
 const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 
 /** OnPage is called after each page, with the number of campaigns read so far and the service's total. */
@@ -40,7 +43,7 @@ export async function listCampaigns(
     for (const campaign of page.campaigns) campaigns.set(campaign.id, campaign)
     onPage(campaigns.size, page.total)
   }
-  for (const status of PASSES) {
+  for (const status of STATUSES) {
     const query = status === undefined ? {} : { status }
     const known = new Set(
       [...campaigns.values()].flatMap((one) => (one.status === status ? [one.id] : [])),
@@ -88,15 +91,15 @@ async function walk(
   let last: string | null = null
   /** The number that `Start` gives the first row: 1 by the specification; 0 if the pages do not fit then. */
   let base = 1
-  let size = 0
+  let sizeIndex = 0
   for (;;) {
-    const num = PAGES[size] ?? null
+    const num = PAGE_SIZES[sizeIndex] ?? null
     const start = last === null ? {} : { start: ids.size - 1 + base }
     const answer = await search({ ...query, ...start, ...(num !== null && { num }) }, signal)
     if (answer.kind === 'failure') {
       const { status } = answer
       if (num === null || last !== null || (status !== 400 && status !== 422)) return answer
-      size++
+      sizeIndex++
       continue
     }
     const page = answer.value

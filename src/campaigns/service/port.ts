@@ -7,7 +7,7 @@ export interface City {
 
 /**
  * Targeting selects the postings that a campaign sponsors: the postings that meet every criterion given, and those with
- * one of the `requisitionIds`. The specification takes a targeting, but has none in the answers.
+ * one of the `requisitionIds`. The specification has targeting in requests, but not in answers.
  */
 export interface Targeting {
   cities?: readonly City[]
@@ -40,7 +40,7 @@ interface CampaignFields {
   paidCpaGoal: number
 }
 
-type OrNull<Fields> = { [CampaignField in keyof Fields]?: Fields[CampaignField] | null }
+type OrNull<Fields> = { [Field in keyof Fields]?: Fields[Field] | null }
 
 /**
  * Campaign is a campaign as the service shows it. A field is absent if the answer did not contain it or gave it an
