@@ -8,7 +8,7 @@ import {
   type CanonicalTargeting,
   CRITERIA,
   type Criterion,
-  filtersOf,
+  filterCount,
   isEmpty,
   type Selector,
   selector,
@@ -74,7 +74,7 @@ export interface Measured {
 
 /** isBlank returns whether a targeting selects every posting. */
 const isBlank = (targeting: CanonicalTargeting) =>
-  filtersOf(targeting) === 0 && targeting.externalCampaignId === ''
+  filterCount(targeting) === 0 && targeting.externalCampaignId === ''
 
 /**
  * measure counts what these targetings select. In `all`, the wanted targetings must come before the others: of equal
@@ -90,9 +90,9 @@ export async function measure(
   const postings = latest.reduce((sum, upload) => sum + upload.postings, 0)
   /** isPlain returns whether the counts in the history are enough for a targeting. */
   const isPlain = (targeting: CanonicalTargeting) =>
-    isBlank(targeting) || (!isCut && filtersOf(targeting) === 0)
-  const isRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
-  const { counted, ...found } = await countSelected(side, isRead ? all : [], signal)
+    isBlank(targeting) || (!isCut && filterCount(targeting) === 0)
+  const mustRead = latest.length > 0 && !all.every((one) => isPlain(one.targeting))
+  const { counted, ...found } = await countSelected(side, mustRead ? all : [], signal)
   return {
     latest,
     isAtMost: side.isAtMost,
@@ -101,8 +101,8 @@ export async function measure(
     count: (targeting) => {
       if (isBlank(targeting)) return postings
       if (isPlain(targeting)) return carriedBy(latest, targeting.externalCampaignId)
-      const counts = found.problems.length === 0
-      return counts ? (counted.get(JSON.stringify(targeting))?.postings ?? null) : null
+      const isComplete = found.problems.length === 0
+      return isComplete ? (counted.get(JSON.stringify(targeting))?.postings ?? null) : null
     },
     carried: (key) => (latest.length === 0 ? null : carriedBy(latest, key)),
     missingSince: (key) =>
@@ -118,9 +118,9 @@ const carriedBy = (latest: readonly FeedUpload[], id: string): number =>
 async function countSelected(side: FeedSide, all: readonly Measured[], signal: AbortSignal) {
   const counted = new Map<string, Measured & { selects: Selector; postings: number }>()
   for (const one of all) {
-    const name = JSON.stringify(one.targeting)
-    if (!counted.has(name))
-      counted.set(name, { ...one, selects: selector(one.targeting), postings: 0 })
+    const text = JSON.stringify(one.targeting)
+    if (!counted.has(text))
+      counted.set(text, { ...one, selects: selector(one.targeting), postings: 0 })
   }
   const asked = [...counted.values()]
   const byId = Map.groupBy(asked, ({ targeting }) => targeting.externalCampaignId)

@@ -6,7 +6,7 @@ import { currentTargeting, currentValue, NOTHING_KNOWN } from './field-changes.t
 import { FIELDS, isWritable } from './fields.ts'
 import type { Binding } from './port.ts'
 import type { Campaign } from './service/port.ts'
-import { type CanonicalTargeting, CRITERIA, filtersOf, isEmpty } from './targeting.ts'
+import { type CanonicalTargeting, CRITERIA, filterCount, isEmpty } from './targeting.ts'
 
 /**
  * exportCampaigns returns the text of a campaigns file. `partial` has the ids of campaigns with a value that it omits.
@@ -61,7 +61,7 @@ function fieldsOf(campaign: Campaign, bound: Binding | undefined) {
 function targetingOf(targeting: CanonicalTargeting): object | null {
   const codes = [...targeting.stateProvCodes, ...targeting.cities.map((city) => city.stateProvCode)]
   if (codes.some((code) => !/^[A-Z]{2}$/.test(code))) return null
-  if (filtersOf(targeting) === 0) return { targeting: 'all' }
+  if (filterCount(targeting) === 0) return { targeting: 'all' }
   const lists = CRITERIA.filter(
     (name) => name !== 'externalCampaignId' && !isEmpty(targeting, name),
   )

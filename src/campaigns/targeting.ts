@@ -34,16 +34,16 @@ export const CRITERIA = [
   'stateProvCodes',
 ] as const satisfies readonly Criterion[]
 
-const id = (text: string) => text.trim()
-const code = (text: string) => normalized(text).toUpperCase()
+const idSpelling = (text: string) => text.trim()
+const codeSpelling = (text: string) => normalized(text).toUpperCase()
 
 /** SPELLING unifies the values of each list. It removes only differences that have no meaning in the specification. */
 const SPELLING: Record<ListCriterion, (text: string) => string> = {
-  requisitionIds: id,
+  requisitionIds: idSpelling,
   jobDescKeywords: normalized,
   jobTitles: normalized,
-  postalCodes: code,
-  stateProvCodes: code,
+  postalCodes: codeSpelling,
+  stateProvCodes: codeSpelling,
 }
 
 /**
@@ -54,14 +54,17 @@ export function canonical(targeting: Targeting): CanonicalTargeting {
   const list = (name: ListCriterion) =>
     unique((targeting[name] ?? []).map(SPELLING[name]).filter((value) => value !== ''))
   const cities = (targeting.cities ?? [])
-    .map((city) => ({ name: normalized(city.name), stateProvCode: code(city.stateProvCode) }))
+    .map(({ name, stateProvCode }) => ({
+      name: normalized(name),
+      stateProvCode: codeSpelling(stateProvCode),
+    }))
     .filter((city) => city.name !== '')
   return {
     cities: unique(cities.map((c) => JSON.stringify([c.stateProvCode, c.name]))).map((text) => {
       const [stateProvCode, name] = JSON.parse(text) as [string, string]
       return { name, stateProvCode }
     }),
-    externalCampaignId: id(targeting.externalCampaignId ?? ''),
+    externalCampaignId: idSpelling(targeting.externalCampaignId ?? ''),
     requisitionIds: list('requisitionIds'),
     jobDescKeywords: list('jobDescKeywords'),
     jobTitles: list('jobTitles'),
@@ -73,8 +76,8 @@ export function canonical(targeting: Targeting): CanonicalTargeting {
 export const isEmpty = (targeting: CanonicalTargeting, name: Criterion) =>
   targeting[name].length === 0
 
-/** filtersOf counts the criteria that filter, without the external campaign id. */
-export const filtersOf = (targeting: CanonicalTargeting): number =>
+/** filterCount counts the criteria that are not empty, without the external campaign id. */
+export const filterCount = (targeting: CanonicalTargeting): number =>
   CRITERIA.filter((name) => name !== 'externalCampaignId' && !isEmpty(targeting, name)).length
 
 export const isSame = (a: CanonicalTargeting, b: CanonicalTargeting) =>
@@ -101,7 +104,7 @@ export type Selector = (posting: TargetedPosting) => boolean
  * compared exactly, everything else without case.
  */
 export function selector(targeting: CanonicalTargeting): Selector {
-  const tests = filters(targeting)
+  const tests = filterTests(targeting)
   const isInside = (posting: TargetedPosting) => tests.every((test) => test(posting))
   const pinned = new Set(targeting.requisitionIds)
   if (pinned.size === 0) return isInside
@@ -109,18 +112,21 @@ export function selector(targeting: CanonicalTargeting): Selector {
     pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && isInside(posting))
 }
 
-function filters(targeting: CanonicalTargeting): Selector[] {
+/**
+ * filterTests returns a test for each criterion that is not empty. `requisitionIds` does not filter, so it has none.
+ */
+function filterTests(targeting: CanonicalTargeting): Selector[] {
   const tests: Selector[] = []
   const { externalCampaignId, cities, stateProvCodes, postalCodes } = targeting
   if (externalCampaignId !== '')
     tests.push((posting) => posting.externalCampaignId.trim() === externalCampaignId)
   if (cities.length > 0) {
-    const places = new Set(cities.map((c) => place(c.name, c.stateProvCode)))
-    tests.push(({ city, state }) => places.has(place(city, state)))
+    const wanted = new Set(cities.map((c) => cityInState(c.name, c.stateProvCode)))
+    tests.push(({ city, state }) => wanted.has(cityInState(city, state)))
   }
   const [states, zips] = [new Set(stateProvCodes), new Set(postalCodes)]
-  if (states.size > 0) tests.push(({ state }) => states.has(code(state)))
-  if (zips.size > 0) tests.push(({ postalCode }) => zips.has(code(postalCode)))
+  if (states.size > 0) tests.push(({ state }) => states.has(codeSpelling(state)))
+  if (zips.size > 0) tests.push(({ postalCode }) => zips.has(codeSpelling(postalCode)))
   if (targeting.jobDescKeywords.length > 0) {
     const keywords = targeting.jobDescKeywords.map(fold)
     tests.push(({ description }) => {
@@ -181,7 +187,7 @@ export function readTargeting(raw: unknown): CanonicalTargeting | null {
  */
 export function carriedId(raw: unknown): string {
   const { externalCampaignId } = Object(raw) as Record<string, unknown>
-  return isText(externalCampaignId) ? id(String(externalCampaignId)) : ''
+  return isText(externalCampaignId) ? idSpelling(String(externalCampaignId)) : ''
 }
 
 const isText = (value: unknown) => typeof value === 'string' || typeof value === 'number'
@@ -204,7 +210,8 @@ export function targetingSpend(
 
 /** isPinned returns whether a targeting has only requisition ids. */
 const isPinned = (one: CanonicalTargeting) =>
-  CRITERIA.every((name) => isEmpty(one, name) === (name !== 'requisitionIds'))
+  !isEmpty(one, 'requisitionIds') &&
+  CRITERIA.every((name) => name === 'requisitionIds' || isEmpty(one, name))
 
 function criterionSpend(
   name: Criterion,
@@ -245,5 +252,5 @@ export const valuesIn = (targeting: CanonicalTargeting, name: Criterion): string
 }
 
 const fold = (text: string) => normalized(text).toLowerCase()
-const place = (city: string, state: string) => `${fold(city)}\n${code(state)}`
+const cityInState = (city: string, state: string) => `${fold(city)}\n${codeSpelling(state)}`
 const unique = (values: readonly string[]) => [...new Set(values)].sort()
