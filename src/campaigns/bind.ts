@@ -25,7 +25,7 @@ export function bindAll(items: readonly PlanItem[], seen: Seen, tools: BindTools
     for (const { key, campaignId } of items) {
       const campaign = seen.campaign(campaignId ?? '')
       if (campaign == null) throw new Error(`campaign ${campaignId} was not seen`)
-      recorder.bound(key, campaign.id)
+      recorder.recordBind(key, campaign.id)
       const isOf = (one: CampaignWrite) =>
         one.key === key || hasMark(campaign.name, markOf(identity, one.key))
       const bound = { known: known.get(campaign.id), creations: creations.filter(isOf) }
@@ -57,13 +57,13 @@ function bind(
   const earlier = store.binding(key)
   if (earlier !== null && earlier.campaignId !== campaign.id) store.release(earlier.campaignId, key)
   const ours = markOf(identity, key)
-  const last = hasMark(campaign.name, ours) ? creations.at(-1) : undefined
+  const creation = hasMark(campaign.name, ours) ? creations.at(-1) : undefined
   const reason = 'bound by a person'
   for (const { id } of creations)
-    recorder.end(id, { outcome: id === last?.id ? 'done' : 'unknown', reason })
+    recorder.end(id, { outcome: id === creation?.id ? 'done' : 'unknown', reason })
   store.save(
     bindingOf(key, campaign, {
-      sent: known?.sent ?? sentOf(last?.body ?? {}),
+      sent: known?.sent ?? sentOf(creation?.body ?? {}),
       shown: known?.shown ?? null,
       mark: known?.mark ?? markOn(campaign.name, ours),
       repeatAt: null,

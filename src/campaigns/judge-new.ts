@@ -44,12 +44,12 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
   const bind = (id: string) => `write campaignId: "${id}" into the entry ${key}`
   const former = unbound.live.find(({ id }) => released.includes(id))
   const [marked] = unbound.byMark(markOf(identity, key))
-  const rival = former ?? marked
-  if (rival !== undefined)
+  const existing = former ?? marked
+  if (existing !== undefined)
     return blocked(
       entry,
-      `campaign ${idAndName(rival)} ${former === undefined ? 'carries our mark' : 'was forgotten'} and is still live: a new campaign would spend in addition`,
-      `end the campaign on the service, or ${bind(rival.id)}`,
+      `campaign ${idAndName(existing)} ${former === undefined ? 'carries our mark' : 'was forgotten'} and is still live: a new campaign would spend in addition`,
+      `end the campaign on the service, or ${bind(existing.id)}`,
     )
   const missing = (['name', 'budget'] as const).find((field) => values[field] === undefined)
   if (missing !== undefined || targeting === null) {

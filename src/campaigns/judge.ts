@@ -10,7 +10,7 @@ import { hasMark, markOf, markOn } from './mark.ts'
 import { repeatText } from './open-creation.ts'
 import type { Binding, KnownCampaign } from './port.ts'
 import { idAndName } from './seen.ts'
-import { isDaemons, sentOf } from './sent.ts'
+import { mayDaemonSend, sentOf } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { canonical, isSame } from './targeting.ts'
 import { whyNotWrite } from './why-not-write.ts'
@@ -40,8 +40,8 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   }
   if (campaign == null) return stuck(`campaign ${id} is gone`, forget ?? correct)
   const ours = markOf(identity, key)
-  const untouchable = whyNotWrite(campaign, { ours, campaignId: id, bound: owner ?? null })
-  if (untouchable !== null) return stuck(untouchable, forget ?? correct)
+  const whyNot = whyNotWrite(campaign, { ours, campaignId: id, bound: owner ?? null })
+  if (whyNot !== null) return stuck(whyNot, forget ?? correct)
   const known = owner ?? unboundKnown(key, campaign, scene)
   const changes = changesOf(entry, campaign, known)
   const fixed = changes.find(({ field }) => field !== 'targeting' && isFixed(field))
@@ -59,7 +59,7 @@ function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
       action: { campaignId: id, action: 'bind', changes },
     })
   if (changes.length === 0) return judged(entry, { ...found, state: 'in line' })
-  const isPending = scene.keepsTargeting && isDaemonsTurn(entry, owner, changes)
+  const isPending = scene.keepsTargeting && willDaemonSend(entry, owner, changes)
   // The daemon repeats what a person or the daemon sent already: this is not a new line of the plan.
   const { targeting } = owner.sent
   const isRepeat =
@@ -87,14 +87,14 @@ function unboundKnown(key: string, { name }: Campaign, { memory, identity }: Sce
     : { ...known, sent: sentOf(creation.body ?? {}) }
 }
 
-/** isDaemonsTurn returns whether the daemon, if it writes targeting, is about to write this one. */
-function isDaemonsTurn(
+/** willDaemonSend returns whether a daemon that writes targeting is about to send the entry's targeting. */
+function willDaemonSend(
   { targeting }: Entry,
   { sent, repeatAt }: Binding,
   changes: readonly FieldChange[],
 ): boolean {
   if (targeting === null || sent.targeting === null) return false
-  if (!isDaemons(targeting)) return false
+  if (!mayDaemonSend(targeting)) return false
   const isOther = !isSame(targeting, sent.targeting) || repeatAt !== null
   return isOther && changes.every(({ field }) => field === 'targeting' || field === 'name')
 }
@@ -117,9 +117,9 @@ function judgeUnbound(entry: Entry, scene: Scene): JudgedEntry {
       `write campaignId: "${only.id}" into the entry ${key}, or the id of another one`,
     )
   if (only !== undefined) {
-    const untouchable = whyNotWrite(only, { ours: mark, campaignId: only.id, bound: null })
+    const whyNot = whyNotWrite(only, { ours: mark, campaignId: only.id, bound: null })
     const next = `correct the targeting of campaign ${only.id} on the service, or the key in the file`
-    if (untouchable !== null) return { ...blocked(entry, untouchable, next), campaign: only }
+    if (whyNot !== null) return { ...blocked(entry, whyNot, next), campaign: only }
     return judgeById(entry, only.id, scene)
   }
   return judgeNew(entry, scene)

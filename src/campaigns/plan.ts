@@ -141,7 +141,7 @@ export async function look(
     return [...differing, ...others.filter((id) => seen.campaign(id) === undefined)]
   }
   if (!isById && ids.length < wanted.length) await seen.readNameless()
-  await seen.getAll(isById ? ids : toRead())
+  await seen.readAll(isById ? ids : toRead())
   const { scene, judged: found } = judgeAll()
   const judged = store === null ? found : found.map((one) => withSentDates(store, one))
   const effects = await measure(sources.feeds(), targetingsToMeasure(judged), signal)

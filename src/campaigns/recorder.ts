@@ -26,8 +26,8 @@ export class Recorder {
   }
 
   /**
-   * prepare prepares the database for writes: it renews the mark that shows a restored copy, and ends the rows of a
-   * process that died as `unknown`. The caller holds the writer lock.
+   * prepare prepares the database for writes: it finds out whether the database is a restored copy, and ends the rows
+   * of a process that died as `unknown`. The caller holds the writer lock.
    */
   prepare(): void {
     this.#store.renewMark()
@@ -53,8 +53,8 @@ export class Recorder {
     this.#store.end(id, { ...ending, at: this.#clock.now() })
   }
 
-  /** bound records a bind, for which nothing is sent. */
-  bound(key: string, campaignId: string): void {
+  /** recordBind records that a campaign was bound to a key, for which nothing is sent. */
+  recordBind(key: string, campaignId: string): void {
     const id = this.begin({ key, campaignId, action: 'bind', body: null, before: {} })
     this.end(id, { outcome: 'done', reason: null })
   }

@@ -70,23 +70,23 @@ export class Seen {
    */
   async readNameless(): Promise<void> {
     const nameless = [...(this.#listed?.values() ?? [])].filter(({ name }) => !name)
-    await this.getAll(nameless.map(({ id }) => id))
+    await this.readAll(nameless.map(({ id }) => id))
     const unread = nameless.find(({ id }) => this.#failed.has(id))
     if (unread !== undefined)
       this.#incomplete ??= `campaign ${unread.id} is listed without a name, and cannot be read: ${this.readFailure(unread.id)}`
   }
 
-  /** getAll reads these campaigns by id, and gives up when the service keeps failing. */
-  async getAll(ids: Iterable<string>): Promise<void> {
+  /** readAll reads these campaigns by id. After three failures in a row, it counts the others as failed. */
+  async readAll(ids: Iterable<string>): Promise<void> {
     let failures = 0
     await inParallel([...ids], async (id) => {
       if (failures >= MOST_FAILURES) return void this.#failed.set(id, this.#lastFailure)
-      await this.#get(id)
+      await this.#readOne(id)
       failures = this.#failed.has(id) ? failures + 1 : 0
     })
   }
 
-  async #get(id: string): Promise<void> {
+  async #readOne(id: string): Promise<void> {
     const answer = await this.#service.get(id, this.#signal)
     if (answer.kind === 'ok') this.#read.set(id, answer.value)
     else if (answer.class === 'missing') this.#read.set(id, null)

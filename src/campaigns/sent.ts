@@ -85,7 +85,7 @@ export function withWriteDone(binding: Binding, body: object): Binding {
 
 /**
  * compareWithSent compares a campaign with a body that was sent. `mismatched` are the fields that the campaign shows
- * with another value, `hidden` the fields that it does not show.
+ * with another value, and `hidden` are the fields that it does not show.
  */
 export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
   const { values, targeting } = sentOf(body)
@@ -116,4 +116,4 @@ export function compareWithSent(campaign: Campaign, body: CampaignUpdate) {
  * mayDaemonSend returns whether the daemon may send a targeting. Requisition ids can select postings of another
  * external campaign id, so a targeting with requisition ids waits for a person.
  */
-export const isDaemons = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')
+export const mayDaemonSend = (targeting: CanonicalTargeting) => isEmpty(targeting, 'requisitionIds')

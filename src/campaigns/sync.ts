@@ -8,7 +8,7 @@ import { shownValue } from './fields.ts'
 import { markOf } from './mark.ts'
 import type { Binding, TargetingApi } from './port.ts'
 import type { LookSignals } from './schedule.ts'
-import { isDaemons } from './sent.ts'
+import { mayDaemonSend } from './sent.ts'
 import type { Campaign } from './service/port.ts'
 import { isSame, wholeTargeting } from './targeting.ts'
 import { recordUsed, whyNotUsed } from './used-file.ts'
@@ -54,7 +54,7 @@ export async function sync(
 function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): boolean {
   if (targeting === null || bound.sent.targeting === null) return false
   if (campaignId !== null && campaignId !== bound.campaignId) return false
-  if (!isDaemons(targeting)) return false
+  if (!mayDaemonSend(targeting)) return false
   const isRepeated = bound.repeatAt !== null && bound.repeatAt <= now
   return isRepeated || !isSame(targeting, bound.sent.targeting)
 }
