@@ -21,7 +21,14 @@ import {
 import { valueOrThrow } from '../refused.ts'
 import type { WriteResult } from '../write.ts'
 import type { Writer } from '../writer.ts'
-import { byWhom, checkTerminal, confirmed, forever, outcomeText, withProgress } from './confirm.ts'
+import {
+  askToConfirm,
+  byWhom,
+  checkTerminal,
+  forever,
+  outcomeText,
+  withProgress,
+} from './confirm.ts'
 import { checkKey, keysOf, stableFile } from './named-entries.ts'
 import { planText, stuckText } from './plan-view.ts'
 
@@ -39,7 +46,8 @@ interface NamedEntries {
   scope: PlanScope
 }
 
-async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<NamedEntries> {
+/** namedEntriesOf reads the file when it is stable. Throws `FeedsyncError` (64) for a key without an entry. */
+async function namedEntriesOf(call: Call<unknown>, keys: readonly string[]): Promise<NamedEntries> {
   const file = await stableFile(call)
   for (const key of keys) checkKey(keysOf(file.entries), key)
   return { file, keys, scope: { file, keys: keys.length === 0 ? null : new Set(keys) } }
@@ -48,7 +56,7 @@ async function subjectOf(call: Call<unknown>, keys: readonly string[]): Promise<
 export function planCommand(context: Context): Command {
   const text = 'show what differs between the campaigns file and the service; writes nothing'
   return define(context, 'plan', text, async (call, keys: string[]) => {
-    const { plan, judged } = await planWith(call, await subjectOf(call, keys))
+    const { plan, judged } = await planWith(call, await namedEntriesOf(call, keys))
     call.showWrapped(plan, () => planText(plan, { commandLine: call.commandLine, keys, judged }))
     context.exit(exitCodeOf(plan))
   }).argument('[key...]', KEYS)
@@ -73,7 +81,7 @@ export function applyCommand(context: Context): Command {
       keys.length === 0 ? commandFor('campaigns plan') : commandFor('campaigns plan <key...>', keys)
     const hint = hintWith(null, next)
     if (plan === undefined && !lower) checkTerminal(context, hint)
-    const subject = await subjectOf(call, keys)
+    const subject = await namedEntriesOf(call, keys)
     const digest = plan ?? (lower ? null : await confirmedDigest(call, subject, hint))
     if (digest !== undefined) await send(call, subject, digest)
   })
@@ -100,8 +108,8 @@ async function confirmedDigest(call: Call<unknown>, subject: NamedEntries, hint:
   const { commandLine, context } = call
   const { plan, judged } = await planWith(call, subject)
   const text = planText(plan, { commandLine, keys: subject.keys, judged, isAsked: true })
-  const isSent = plan.items.length === 0 || (await confirmed(context, text, { hint }))
-  return isSent ? plan.digest : undefined
+  const isConfirmed = plan.items.length === 0 || (await askToConfirm(context, text, { hint }))
+  return isConfirmed ? plan.digest : undefined
 }
 
 /**

@@ -39,8 +39,11 @@ export function checkTerminal({ ask }: Context, hint: string): NonNullable<Conte
   throw usageError('nobody confirmed this, and stdin is not a terminal', hint)
 }
 
-/** confirmed shows what would be done, and asks. Throws `FeedsyncError` (64) without a terminal. */
-export async function confirmed(
+/**
+ * askToConfirm shows what would be done, asks, and returns whether the person agreed. If not, it says that nothing was
+ * sent and sets the exit code. Throws `FeedsyncError` (64) if stdin is not a terminal.
+ */
+export async function askToConfirm(
   context: Context,
   text: string,
   { hint, question = 'send exactly this? [y/N] ' }: { hint: string; question?: string },

@@ -47,7 +47,7 @@ function coversLines(covers: Covers, now: number): string[] {
   const { key, campaignId, carrying, covered, at, isAtMost, isOlder, postings, problems } = covers
   if (problems.length > 0) return problems
   if (postings === 0) return [NO_FEED]
-  const few = covers.criteria.filter(({ takes, unmet }) => takes < carrying || unmet.length > 0)
+  const notable = covers.criteria.filter(({ takes, unmet }) => takes < carrying || unmet.length > 0)
   const service =
     covered === null
       ? ''
@@ -56,7 +56,7 @@ function coversLines(covers: Covers, now: number): string[] {
     `${campaignId === null ? key : `campaign ${campaignId} of ${key}`} covers ${isAtMost ? 'at most ' : ''}${countOf(covers.counted)} of ${countOf(postings, 'posting')} by our count${service}`,
     ...(isOlder ? ['this is the targeting that was sent last; the file has another one'] : []),
     `${countOf(carrying, 'posting')} ${carrying === 1 ? 'carries' : 'carry'} the id ${key}`,
-    ...few.map(({ name, takes, unmet }) => {
+    ...notable.map(({ name, takes, unmet }) => {
       const values = unmet.slice(0, MOST_UNMET).map(({ value, near }) => {
         return near === null ? value : `${value} (did you mean ${near}?)`
       })

@@ -13,7 +13,7 @@ import { refused, valueOrThrow } from '../refused.ts'
 import type { Campaign, CampaignAnswer, CampaignApi, CampaignCreate } from '../service/port.ts'
 import type { Writer } from '../writer.ts'
 import { campaignJson, campaignTable, campaignText } from './campaign-view.ts'
-import { byWhom, confirmed, forever } from './confirm.ts'
+import { askToConfirm, byWhom, forever } from './confirm.ts'
 import {
   addFields,
   bodyOf,
@@ -42,7 +42,7 @@ export function searchCommand(context: Context): Command {
     const { status, name, start, num } = call.options
     const given = Object.entries({ status, name, start, num })
     const query = Object.fromEntries(given.filter(([, value]) => value !== undefined))
-    const page = await ask(call, (api) => api.search(query, forever))
+    const page = await askService(call, (api) => api.search(query, forever))
     const { campaigns, listField: _, ...envelope } = page
     if (call.options.json)
       return call.show({ ...envelope, campaigns: campaigns.map(campaignJson) }, () => '')
@@ -61,7 +61,7 @@ export function searchCommand(context: Context): Command {
 
 export function getCommand(context: Context): Command {
   return define(context, 'get', 'show one campaign', async (call, id: string) => {
-    const campaign = await ask(call, (api) => api.get(id, forever))
+    const campaign = await askService(call, (api) => api.get(id, forever))
     call.show(campaignJson(campaign), () => campaignText(campaign))
   }).argument('<id>', "the service's id of the campaign", campaignId)
 }
@@ -79,8 +79,8 @@ export function createCommand(context: Context): Command {
     const untargeted =
       body.targeting === undefined ? ['targeting: every posting of the account'] : []
     const shown = ['a new campaign', ...bodyLines(body, null), ...untargeted].map(printable)
-    if (!options.yes && !(await confirmed(context, shown.join('\n    '), { hint: HINT }))) return
-    const answer = await writing(call, 'create', (tools) => createDirectly(body, tools, forever))
+    if (!options.yes && !(await askToConfirm(context, shown.join('\n    '), { hint: HINT }))) return
+    const answer = await withWriter(call, 'create', (tools) => createDirectly(body, tools, forever))
     if (answer.kind === 'failure' && answer.effect === 'unknown')
       throw new FeedsyncError(
         `it is not known whether the campaign was created: ${answer.reason}`,
@@ -111,10 +111,10 @@ export function updateCommand(context: Context): Command {
     }
     let shown: string | null = null
     if (!call.options.yes) {
-      shown = shownOf(await ask(call, (api) => api.get(id, forever)))
-      if (!(await confirmed(context, shown, { hint: HINT }))) return
+      shown = shownOf(await askService(call, (api) => api.get(id, forever)))
+      if (!(await askToConfirm(context, shown, { hint: HINT }))) return
     }
-    const answer = await writing(call, `update ${id}`, async (tools) => {
+    const answer = await withWriter(call, `update ${id}`, async (tools) => {
       const campaign = valueOrThrow(await tools.api.get(id, forever)).value
       if (shown !== null && shownOf(campaign) !== shown)
         throw refused(`campaign ${id} changed meanwhile, so nothing was sent`, 'repeat the command')
@@ -133,8 +133,8 @@ function tell({ show }: Call<unknown>, answer: CampaignAnswer<Campaign>): void {
   show(campaignJson(campaign), () => campaignText(campaign))
 }
 
-/** ask makes one call of the service. A failure ends the command. */
-async function ask<T>(
+/** askService makes one call of the service, and returns its value. Throws `FeedsyncError` if the call fails. */
+async function askService<T>(
   { context, config }: Call<unknown>,
   run: (api: CampaignApi) => Promise<CampaignAnswer<T>>,
 ): Promise<T> {
@@ -143,8 +143,8 @@ async function ask<T>(
   return valueOrThrow(await run(service.api)).value
 }
 
-/** writing makes one write, under the writer lock and with a row in the history. */
-async function writing<T>(
+/** withWriter runs `work` under the writer lock. The recorder names the person and `command` in the history. */
+async function withWriter<T>(
   { context, config }: Call<unknown>,
   command: string,
   work: (tools: Writer & { recorder: Recorder }) => Promise<T>,

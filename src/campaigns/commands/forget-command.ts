@@ -9,7 +9,7 @@ import { define } from '../../terminal/define.ts'
 import { type Forgotten, forget, forgettable } from '../forget-entry.ts'
 import { readCampaigns } from '../last-known.ts'
 import { LATE_MS, openText } from '../open-creation.ts'
-import { byWhom, confirmed } from './confirm.ts'
+import { askToConfirm, byWhom } from './confirm.ts'
 import { checkKey } from './named-entries.ts'
 
 export function forgetCommand(context: Context): Command {
@@ -22,7 +22,7 @@ export function forgetCommand(context: Context): Command {
     // A person might think that `forget` cancels the open creation.
     if (open !== null && !options.yes) {
       const question = 'forget it? [y/N] '
-      if (!(await confirmed(context, stillOpen(key, open), { hint: HINT, question }))) return
+      if (!(await askToConfirm(context, stillOpen(key, open), { hint: HINT, question }))) return
     }
     await using writer = await openWriter(config, context)
     const { store } = writer

@@ -56,11 +56,11 @@ export function wholeNumber(text: string): number {
 
 /** addFields adds the options of a call. With `update`, most of them also take `none`, which removes the value. */
 export function addFields(command: Command, call: 'create' | 'update'): Command {
-  const update = call === 'update'
-  const orNone = update ? ', or none' : ''
+  const isUpdate = call === 'update'
+  const orNone = isUpdate ? ', or none' : ''
   const add = (flags: string, text: string, read: (text: string) => unknown) =>
     command.option(flags, text + orNone, (given) =>
-      update && given === 'none' ? NULL : read(given),
+      isUpdate && given === 'none' ? NULL : read(given),
     )
   const money = parsed(amount(4), toWire)
   const end =
@@ -77,7 +77,7 @@ export function addFields(command: Command, call: 'create' | 'update'): Command 
     .option('--targeting <json>', 'the targeting as JSON, or @FILE', targetingOf)
     // The specification takes any text; a blank name could not be found again.
     .option('--name <name>', 'the name, exactly as given; not blank', parsed(nonEmpty()))
-  if (update) return command
+  if (isUpdate) return command
   const period = parsed(oneOf('once', 'monthly'), (text) => (text === 'monthly' ? 1 : NULL))
   return command
     .option('--start-date <date>', 'when it starts; default: at once', parsed(firstSecond()))

@@ -110,8 +110,8 @@ function itemLines(
 }
 
 function hiddenTargeting({ changes }: PlanItem, { campaign, known }: JudgedEntry): string[] {
-  const isAsked = changes.some(({ field }) => field === 'targeting')
-  if (!isAsked || campaign === null || rawOf(campaign, 'targeting') !== undefined) return []
+  const isTargeted = changes.some(({ field }) => field === 'targeting')
+  if (!isTargeted || campaign === null || rawOf(campaign, 'targeting') !== undefined) return []
   return [hiddenText(known.sent.targeting)]
 }
 

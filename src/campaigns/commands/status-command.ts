@@ -181,7 +181,9 @@ export function historyCommand(context: Context): Command {
       what: outcomeText(write.action, write.outcome),
       detail: detailOf(write),
     }))
-    const rows = entries.map((e) => [e.at, e.key, e.campaignId, e.what, e.by, e.detail])
+    const rows = entries.map((one) => [
+      ...[one.at, one.key, one.campaignId, one.what, one.by, one.detail],
+    ])
     call.showWrapped({ entries }, () =>
       proseTable(['at', 'key', 'id', 'what', 'by', 'detail'], rows, widthOf(call.context)),
     )
