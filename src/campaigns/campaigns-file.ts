@@ -32,7 +32,8 @@ export interface ReadCampaignsFile extends ManagedFile {
 /** The file is read after this time without a change, because an editor can write it in several steps. */
 const STABLE_MS = 2 * SECOND
 const LONGEST_WAIT_MS = 60 * SECOND
-const LARGEST = 8 * 1024 * 1024
+const LARGEST_BYTES = 8 * 1024 * 1024
+const LINE_BREAK = 0x0a
 
 export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   const { file, explicit } = campaigns
@@ -43,7 +44,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
   })
   let bytes: Buffer
   try {
-    bytes = readRegular(file, LARGEST)
+    bytes = readRegular(file, LARGEST_BYTES)
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' && !explicit) return { kind: 'off', file }
@@ -59,7 +60,7 @@ export function readCampaignsFile({ campaigns }: Config): CampaignsFile {
       file,
       entries: reading.entries,
       fileSha256,
-      isEnded: bytes.at(-1) === 10,
+      isEnded: bytes.at(-1) === LINE_BREAK,
     }
   const lines = reading.problems.map((problem) => formatProblem(file, problem))
   return { kind: 'unusable', file, lines }
@@ -111,7 +112,7 @@ export function contentStampOf(file: string): () => string | null {
     if (now === known) return content
     known = now
     try {
-      content = now === null ? null : sha256Of(readRegular(file, LARGEST))
+      content = now === null ? null : sha256Of(readRegular(file, LARGEST_BYTES))
     } catch {
       // The file cannot be read; the next look says why.
       content = now

@@ -10,7 +10,10 @@ import { idleReason, shownValue } from './fields.ts'
 import type { JudgedEntry } from './judged-entry.ts'
 import type { LookFacts, LookFinding } from './look-facts.ts'
 
-/** Two counts are far apart above this factor and this difference. The service might count later than we do. */
+/**
+ * Two counts are far apart if one is more than `factor` times the other, and more than `more` above it. A smaller
+ * difference is normal, because the service might count later than we do.
+ */
 const FAR = { factor: 1.5, more: 10 }
 /** A budget counts as spent from this share on. */
 const SPENT_SHARE = 0.9
@@ -28,13 +31,13 @@ export function coverageFindings(facts: LookFacts, judged: JudgedEntry): LookFin
   const start = shownValue(campaign, 'startDate')
   const isStarted = typeof start !== 'string' || Date.parse(start) <= now
   const isSpent = (coverage.spentShare ?? 0) >= 1
-  const told: NumberFinding[] = [
+  const found: NumberFinding[] = [
     ...(isStarted && !isSpent ? covering(facts, judged, coverage) : []),
     ...spent(judged, coverage, now),
-    ...(isStarted ? [] : [soon(`starts on ${dayOf(start)}`, Date.parse(start), now)]).flat(),
+    ...(isStarted ? [] : soon(`starts on ${dayOf(start)}`, Date.parse(start), now)),
     ...ending(coverage, now),
   ]
-  return told.map((one) => ({ ...one, key: entry.key, campaignId }))
+  return found.map((one) => ({ ...one, key: entry.key, campaignId }))
 }
 
 /** covering warns if the campaign covers no posting, or far more or far fewer postings than we count. */
@@ -45,7 +48,7 @@ function covering(
 ): NumberFinding[] {
   const carried = effects.carried(key)
   const shown = covered ?? ours
-  const told = (code: NumberFinding['code'], text: string, next: string): NumberFinding[] => [
+  const warning = (code: NumberFinding['code'], text: string, next: string): NumberFinding[] => [
     { code, severity: 'warning', text, next },
   ]
   const list = commandFor('campaigns covers <key>', key)
@@ -53,13 +56,13 @@ function covering(
     // An id that left the feeds is a finding of its own.
     return effects.missingSince(key) !== null
       ? []
-      : told(
+      : warning(
           'covers-none',
           `campaign ${campaignId} covers no posting: no uploaded posting carries the id ${key}`,
           'put the id into the feed, or correct externalCampaignId in the file',
         )
   if (shown === 0 && (ours ?? 0) === 0)
-    return told(
+    return warning(
       'covers-none',
       `campaign ${campaignId} covers no posting${carried === null ? '' : `: its targeting leaves out ${carried === 1 ? 'the only posting that carries' : `all ${countOf(carried, 'posting')} that carry`} its id`}`,
       hintWith('to see which criterion leaves them out', list),
@@ -67,9 +70,9 @@ function covering(
   if (covered === null || ours === null) return []
   const text = `the service sponsors ${countOf(covered, 'posting')} for campaign ${campaignId}, but its targeting selects ${isAtMost ? 'at most ' : ''}${countOf(ours)}`
   const compare = hintWith('compare its targeting on the service with ours', list)
-  if (isFarAbove(covered, ours)) return told('covers-more', text, compare)
+  if (isFarAbove(covered, ours)) return warning('covers-more', text, compare)
   if (isAtMost || !(covered === 0 || isFarAbove(ours, covered))) return []
-  return told(covered === 0 ? 'covers-none' : 'covers-fewer', text, compare)
+  return warning(covered === 0 ? 'covers-none' : 'covers-fewer', text, compare)
 }
 
 const isFarAbove = (more: number, less: number) =>

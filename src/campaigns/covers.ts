@@ -24,8 +24,8 @@ export interface CriterionCount {
   name: Criterion
   takes: number
   /**
-   * The values that none of these postings has. `near` is the most similar value that one of them has; null if none is
-   * similar.
+   * The values that no posting with the entry's id has. `near` is the most similar value of such a posting; null if
+   * none is similar.
    */
   unmet: { value: string; near: string | null }[]
 }
@@ -65,7 +65,7 @@ export async function coversOf(
   const targeting = sent ?? entry.targeting
   const side = feedSideOf(config)
   const selects = targeting === null ? () => false : selector(targeting)
-  const counts = targeting === null ? [] : countsOf(targeting)
+  const counters = targeting === null ? [] : countersOf(targeting)
   const found = { postings: 0, counted: 0, carrying: 0 }
   const rows: PostingRow[] = []
   const take = (values: FieldPaths) => {
@@ -74,7 +74,7 @@ export async function coversOf(
     const isCarrying = posting.externalCampaignId.trim() === key
     if (isCarrying) {
       found.carrying++
-      for (const one of counts) one.see(posting)
+      for (const one of counters) one.see(posting)
     }
     if (!selects(posting)) return
     found.counted++
@@ -82,24 +82,24 @@ export async function coversOf(
   }
   const problems = await side.read({ fields: POSTING_FIELDS, needed: [], take }, signal)
   const isOlder = sent !== null && entry.targeting !== null && !isSame(sent, entry.targeting)
-  const criteria = counts.map((one) => one.result())
+  const criteria = counters.map((one) => one.result())
   const covered = seen?.coverage?.covered ?? null
   const campaignId = seen?.campaignId ?? entry.campaignId
   const { isAtMost } = side
   return { key, campaignId, covered, at, ...found, isAtMost, isOlder, criteria, problems, rows }
 }
 
-/** countsOf leaves out the id itself, because the postings that carry it always meet it. */
-const countsOf = (targeting: CanonicalTargeting): Unmet[] =>
+/** countersOf has no counter for the external campaign id, because every posting that is counted carries it. */
+const countersOf = (targeting: CanonicalTargeting): CriterionCounter[] =>
   filtersIn(targeting)
     .filter((name) => name !== 'externalCampaignId')
-    .map((name) => new Unmet(name, targeting))
+    .map((name) => new CriterionCounter(name, targeting))
 
 /** A counter keeps at most this many values of postings, to find similar ones. */
 const MOST_SEEN = 2000
 
-/** Unmet finds the values of a criterion that no posting meets. */
-class Unmet {
+/** CriterionCounter counts the postings that a criterion takes, and finds the values of it that no posting has. */
+class CriterionCounter {
   readonly #name: Criterion
   readonly #singles: { value: string; targeting: CanonicalTargeting; isMet: boolean }[]
   readonly #seen = new Set<string>()

@@ -29,7 +29,7 @@ export function feedSideOf(config: Config): FeedSide {
     isAtMost: latest.length > 1 && !keepsAllFeeds(),
     missingSince: (id) => {
       missingSince ??= read<FeedSide['missingSince']>(
-        (h) => absencesOf(h, feeds),
+        (history) => absencesOf(history, feeds),
         () => null,
       )
       return missingSince(id)

@@ -64,8 +64,9 @@ export function absencesOf(
   return (id) => absences.get(id)?.since ?? null
 }
 
-function uploadsOf(history: VersionReads, feed: string, feeds: number): Version[] {
-  const limit = Math.min(MAX_PER_FEED, Math.ceil(MAX_IN_TOTAL / feeds))
+/** uploadsOf returns the uploads of one of `feedCount` feeds, oldest first. */
+function uploadsOf(history: VersionReads, feed: string, feedCount: number): Version[] {
+  const limit = Math.min(MAX_PER_FEED, Math.ceil(MAX_IN_TOTAL / feedCount))
   return history.list({ feed, states: ['uploaded'], all: true, limit }).reverse()
 }
 

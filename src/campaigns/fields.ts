@@ -31,7 +31,7 @@ const name = () =>
 /** normalized returns a text as we compare it: in Unicode form NFC, with single spaces. */
 export const normalized = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ')
 
-/** SPECS has each field that the file can manage. An update takes all but two of them (see `isFixed`). */
+/** SPECS has each field that the file can manage. An update can change all but two of them (see `isFixed`). */
 const SPECS = {
   name: {
     kind: 'name',

@@ -93,7 +93,7 @@ export class CampaignSchedule {
 
   /** uploaded makes a look due, because a new upload can change which postings the campaigns select. */
   uploaded(): void {
-    this.#plan('upload', this.#clock.monotonic())
+    this.#makeDue('upload', this.#clock.monotonic())
   }
 
   /** start begins a look if one is due, and calls `ended` after it. */
@@ -129,8 +129,8 @@ export class CampaignSchedule {
       this.#outdated.abort()
     }
     const isPaused = this.#looks.isPaused()
-    // The changes of the paused time are due now.
-    if (this.#wasPaused && !isPaused) this.#plan('interval', now)
+    // Nothing was sent during the pause, so a look is due now.
+    if (this.#wasPaused && !isPaused) this.#makeDue('interval', now)
     this.#wasPaused = isPaused
     // A person's command might have saved a newer result.
     if (stamp !== null) this.#last = this.#looks.lastRun() ?? this.#last
@@ -161,11 +161,12 @@ export class CampaignSchedule {
     }
     const ended = this.#clock.monotonic()
     this.#notBefore = ended + Math.max(LEAST_GAP_MS, GAP_FACTOR * (ended - began))
-    // Keeps the cause if another process held the lock.
-    this.#plan(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
+    // After `busy`, the same cause is due again, because another process held the lock and nothing was done.
+    this.#makeDue(this.#last?.state === 'busy' ? cause : 'interval', ended + wait)
   }
 
-  #plan(cause: LookCause, at: number): void {
+  /** #makeDue makes a look due at `at` (monotonic ms), or earlier if the cause is due earlier already. */
+  #makeDue(cause: LookCause, at: number): void {
     this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
   }
 
@@ -184,7 +185,7 @@ export class CampaignSchedule {
       },
       'campaigns looked at',
     )
-    const some = waiting
+    const firstKeys = waiting
       .slice(0, 5)
       .map(({ key }) => key)
       .join(', ')
@@ -192,7 +193,7 @@ export class CampaignSchedule {
     if (problem !== null) this.#notify(`campaigns: ${problem}`, hint)
     else if (waiting.length > 0)
       this.#notify(
-        `campaigns: ${count} for you: ${some}`,
+        `campaigns: ${count} for you: ${firstKeys}`,
         hintWith(null, commandFor('campaigns plan')),
       )
     else this.#lastMessage = ''

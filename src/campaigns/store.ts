@@ -77,9 +77,9 @@ function reads(
       return new Map(rows.map(({ id, key }) => [id, key]))
     },
     openCreations: () =>
-      written(connection, `${WRITE} AND action = 'create' AND ${OPEN} ORDER BY id`, { account }),
+      readWrites(connection, `${WRITE} AND action = 'create' AND ${OPEN} ORDER BY id`, { account }),
     history: ({ key = null, limit }) =>
-      written(
+      readWrites(
         connection,
         `${WRITE} AND (@key IS NULL OR key = @key) ORDER BY id DESC LIMIT @limit`,
         { account, key, limit },
@@ -88,7 +88,7 @@ function reads(
       const sql = `${WRITE} AND campaign_id = @campaignId AND outcome = 'done' AND body -> @path IS NOT NULL
         AND (@whose = 'any' OR actor <> 'service') ORDER BY id DESC LIMIT 1`
       const values = { account, campaignId, path: `$.${field}`, whose }
-      return written(connection, sql, values)[0] ?? null
+      return readWrites(connection, sql, values)[0] ?? null
     },
     lastPersonWrite: () =>
       connection.value<number>(
@@ -123,7 +123,7 @@ const runOf = ({ entries, findings, failures, ...row }: RunRow): CampaignRun => 
   failures: JSON.parse(failures) as CampaignRun['failures'],
 })
 
-const written = (connection: Connection, sql: string, parameters: Parameter) =>
+const readWrites = (connection: Connection, sql: string, parameters: Parameter) =>
   connection.rows<Parameters<typeof writeOf>[0]>(sql, parameters).map(writeOf)
 
 function writes(
@@ -162,7 +162,9 @@ function writes(
       run(sql, outcome, reason, at, campaignId ?? null, id)
     },
     sending: () =>
-      written(connection, `${WRITE} AND ${OPEN} AND outcome = 'sending' ORDER BY id`, { account }),
+      readWrites(connection, `${WRITE} AND ${OPEN} AND outcome = 'sending' ORDER BY id`, {
+        account,
+      }),
     unclearSince: (campaignId, since) =>
       connection.value<number>(
         `SELECT max(at) FROM campaign_writes WHERE ${OPEN} AND outcome = 'unknown' AND campaign_id = ? AND account = ?

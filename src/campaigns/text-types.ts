@@ -17,8 +17,11 @@ export function readAs<T>(type: TextType<T>, given: string): { value: T } | { pr
 
 const text = () => z.string('expected one value, not a block')
 
-/** written is text of a pattern, which `read` turns into a value; null if the text has no such value. */
-const written = <T>(pattern: RegExp, expected: string, read: (text: string) => T | null) =>
+/**
+ * patternType returns the type of a text that matches `pattern`. `read` returns the value of the text; null if it has
+ * none, which is then reported as `expected`.
+ */
+const patternType = <T>(pattern: RegExp, expected: string, read: (text: string) => T | null) =>
   text()
     .regex(pattern, expected)
     .transform((given, context) => {
@@ -35,14 +38,14 @@ export const trimmed = () => nonEmpty().transform((given) => given.trim())
 
 /** amount returns the type of money above zero with at most `decimals` decimals: two for budgets, four for bids. */
 export const amount = (decimals: 2 | 4) =>
-  written(
+  patternType(
     decimals === 2 ? /^\d{1,9}(\.\d{1,2})?$/ : /^\d{1,9}(\.\d{1,4})?$/,
     'expected an amount above 0 such as "1500.00"',
     (given) => parseAmount(given, decimals),
   )
 
 const dateAt = (second: string) =>
-  written(
+  patternType(
     /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?$/,
     'expected a date such as 2027-01-04 or 2027-01-04T00:00:00Z',
     (given) => {
@@ -78,7 +81,7 @@ export const oneOf = <const T extends readonly [string, ...string[]]>(...words: 
  * `..`; `0` counts as no id.
  */
 export const idOf = () =>
-  written(/\S/, "expected the service's id of a campaign", (given) => {
+  patternType(/\S/, "expected the service's id of a campaign", (given) => {
     const id = given.trim()
     return ['', '.', '..', '0'].includes(id) ? null : id
   })

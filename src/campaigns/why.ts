@@ -52,8 +52,8 @@ export async function whyOf(
 ): Promise<Why> {
   const found: FieldPaths[] = []
   const take = (values: FieldPaths) => {
-    const isIt = values.id?.trim() === id || values.requisitionId?.trim() === id
-    if (isIt && found.length < MOST_POSTINGS) found.push(values)
+    const hasId = values.id?.trim() === id || values.requisitionId?.trim() === id
+    if (hasId && found.length < MOST_POSTINGS) found.push(values)
   }
   const side = feedSideOf(config)
   const problems = await side.read({ fields: POSTING_FIELDS, needed: [], take }, signal)

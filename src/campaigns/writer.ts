@@ -33,7 +33,7 @@ export async function openWriter(
   await using owned = new AsyncDisposableStack()
   const { api } = owned.use(openCampaignApi(config, access))
   becomeOwnerOf(config.state.directory)
-  const lock = owned.use(await writerLock(config, access.clock, patienceMs))
+  const lock = owned.use(await waitForLock(config, access.clock, patienceMs))
   const sources = planSourcesOf(config, access, api)
   const { account, clock } = sources
   const { now } = clock
@@ -60,7 +60,7 @@ function lockLost(): FeedsyncError {
   })
 }
 
-async function writerLock(
+async function waitForLock(
   { state }: Config,
   clock: Clock,
   patienceMs: number,
