@@ -27,7 +27,7 @@ export interface ApplyTools {
 }
 
 export interface ApplyOrder extends PlanScope {
-  /** The digest that a person confirmed; null means only changes that spend less, which need no confirmation. */
+  /** The digest that a person confirmed; null to send only changes that spend less, which need no confirmation. */
   digest: string | null
 }
 

@@ -33,7 +33,7 @@ export interface CriterionCount {
 export interface Covers {
   key: string
   campaignId: string | null
-  /** What the service said at the last look; null means not known. */
+  /** The number of postings that the service sponsored at the last look; null if it is not known. */
   covered: number | null
   /** ISO 8601 UTC of the last look; null if there was none. */
   at: string | null

@@ -24,7 +24,7 @@ export interface Entry {
   values: Values
   /** null if the targeting is not managed. */
   targeting: CanonicalTargeting | null
-  /** The service's id of the campaign, where the file names it; null means we find the campaign on the service. */
+  /** The service's id of the campaign; null if the file does not name it, so that we find it on the service. */
   campaignId: string | null
 }
 

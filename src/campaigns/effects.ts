@@ -15,7 +15,7 @@ import {
   type TargetedPosting,
 } from './targeting.ts'
 
-/** Selection counts the postings that a campaign selects before and after a change; null means not known. */
+/** Selection counts the postings that a campaign selects before and after a change; a count is null if not known. */
 export interface Selection {
   before: number | null
   after: number | null
@@ -29,7 +29,7 @@ export interface Effects {
   postings: number
   /** The number of postings that a targeting selects; null if it is not known, or was not among those to measure. */
   count(targeting: CanonicalTargeting): number | null
-  /** The number of postings that carry this id; null means no feed was uploaded. */
+  /** The number of postings that carry this id; null if no feed was uploaded. */
   carried(key: string): number | null
   /** Wall ms of the first upload without this id; null if the feeds carry it, never carried it, or it is not known. */
   missingSince(key: string): number | null

@@ -36,7 +36,7 @@ export interface FieldChange {
   isMonthly?: true
   /** The value that we sent last, written as in the file, if somebody changed it on the service since then. */
   sent?: string | null
-  /** Wall ms at which we sent the value in `sent`; null means not known. */
+  /** Wall ms at which we sent the value in `sent`; null if it is not known. */
   sentAt?: number | null
 }
 
@@ -62,7 +62,7 @@ export function currentValue(
   return shown === undefined && rawOf(campaign, field) === undefined ? sent.values[field] : shown
 }
 
-/** currentTargeting returns the targeting that a campaign has now; null means not known. */
+/** currentTargeting returns the targeting that a campaign has now; null if it is not known. */
 export function currentTargeting(
   campaign: Campaign,
   { sent, shown, repeatAt }: KnownCampaign,

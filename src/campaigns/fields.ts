@@ -114,7 +114,7 @@ function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
 export const isWritable = (field: CampaignField, text: string) =>
   FIELD_TYPES[field].safeParse(text).success
 
-/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null means none. */
+/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null if there is no value. */
 export type Value = Amount | string | null
 export type Values = Partial<Record<CampaignField, Value>>
 
@@ -189,7 +189,7 @@ function dateOf(text: string): string | undefined {
 
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** idleReason returns why a campaign cannot spend now; null if it can spend. `now`: wall ms. */
+/** idleReason returns why a campaign cannot spend now; null if it can spend. `now` is wall ms. */
 export function idleReason(campaign: Campaign, now: number): 'archived' | 'paused' | 'over' | null {
   const status = shownValue(campaign, 'status')
   if (status === 'archived' || status === 'paused') return status

@@ -16,7 +16,7 @@ import { idAndName } from './seen.ts'
 import type { Campaign } from './service/port.ts'
 
 const MOST_OF_A_KIND = 100
-/** Only this many ids without an entry, those with the most postings, are compared with the known ids. */
+/** Only this many ids without an entry, with the most postings, are compared with the known ids. */
 const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }
@@ -70,7 +70,7 @@ function openCreations({ judged, memory, seen, identity, now }: LookFacts): Look
     }))
 }
 
-/** outside finds the running campaigns without an entry, also those whose entry left the file. */
+/** outside finds the running campaigns without an entry, also campaigns whose entry left the file. */
 function outside({
   entries,
   keys,

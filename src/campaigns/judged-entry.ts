@@ -23,14 +23,14 @@ export interface PlannedAction {
 export interface JudgedEntry {
   entry: Entry
   state: EntryState
-  /** null means no campaign was found, or it could not be read. */
+  /** null if no campaign was found, or if it could not be read. */
   campaign: Campaign | null
   campaignId: string | null
   /** What we sent to the campaign, and how the service shows it. */
   known: KnownCampaign
   /** Why the entry is `unknown` or `blocked`, or why the daemon repeats a targeting; null in other states. */
   reason: string | null
-  /** The next step: a command to paste, or an edit; null means none is needed. */
+  /** The next step, which is a command to paste or an edit; null if no step is needed. */
   next: string | null
   action: PlannedAction | null
 }

@@ -50,8 +50,8 @@ export interface LookFinding {
   key: string | null
   campaignId: string | null
   text: string
-  /** The command or edit that settles the finding; null means nothing has to be done. */
+  /** The command or edit that settles the finding; null if nothing has to be done. */
   next: string | null
-  /** `warning`: money can be spent that nobody approved, or none is spent where it should be. */
+  /** A `warning` means that money can be spent that nobody approved, or that no money is spent where it should be. */
   severity: FindingSeverity
 }

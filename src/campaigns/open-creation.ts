@@ -7,7 +7,7 @@ import type { CampaignWrite, KnownCampaign } from './port.ts'
 /** LATE_MS is how long a listing can lack a new campaign, and how late a write can arrive. */
 export const LATE_MS = HOUR
 
-/** isOpen returns whether the campaign of an open creation can still appear. `now`: wall ms. */
+/** isOpen returns whether the campaign of an open creation can still appear. `now` is wall ms. */
 export const isOpen = ({ at }: CampaignWrite, now: number) => isStillOpen(at, now, LATE_MS)
 
 /** openText says that nobody knows whether a campaign was created. */

@@ -49,7 +49,7 @@ export interface Plan {
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The last upload of each feed. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** A warning about the campaigns that are created; null means none. */
+  /** A warning about the campaigns that are created; null if there is none. */
   warning: string | null
 }
 
@@ -70,7 +70,7 @@ export interface PlanSources {
 /** PlanScope is the file, and the entries of it to plan. */
 export interface PlanScope {
   file: ManagedFile
-  /** External campaign ids; null means all. */
+  /** The external campaign ids of the entries to plan; null if all entries are planned. */
   keys: ReadonlySet<string> | null
 }
 

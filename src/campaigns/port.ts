@@ -19,12 +19,12 @@ export interface KnownCampaign {
   sent: SentFields
   /**
    * How the service shows our targeting: `targeting` is what we sent, and `text` is the JSON that the service showed
-   * right after the write. null means the service showed no targeting.
+   * right after the write. It is null if the service showed no targeting.
    */
   shown: { targeting: CanonicalTargeting; text: string } | null
-  /** Wall ms at which we send the targeting again because the result of a write is not known; null means never. */
+  /** Wall ms at which we send the targeting again because the result of a write is not known; null if we do not. */
   repeatAt: number | null
-  /** The mark in the campaign's name, which never changes. We read it by id; null means not known. */
+  /** The mark in the campaign's name, which never changes. We read it by id; null if it is not known. */
   mark: string | null
 }
 
@@ -33,7 +33,7 @@ export interface Binding extends KnownCampaign {
   /** External campaign id. */
   key: string
   campaignId: string
-  /** `accountId` and `startDate` never change. We read them by id; null means not known. */
+  /** `accountId` and `startDate` never change. We read them by id; each is null if it is not known. */
   accountId: string | null
   startDate: string | null
 }
@@ -189,7 +189,9 @@ export interface FeedSide {
    * service keeps the postings of all of them.
    */
   isAtMost: boolean
-  /** Wall ms of the first upload without this id, if earlier uploads carried it; null means not known to be missing. */
+  /**
+   * Wall ms of the first upload without this id, if earlier uploads carried it; null if it is not known to be missing.
+   */
   missingSince(id: string): number | null
   /**
    * read reads the last uploads once. It returns one sentence for each feed that it cannot read, or in which a `needed`

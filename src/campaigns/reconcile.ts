@@ -67,7 +67,7 @@ export interface ScheduleSources extends Omit<ScheduleOptions, 'looks'> {
   history: History
 }
 
-/** areAllPaused returns whether all feeds are paused; also true if the database cannot be read. `now`: wall ms. */
+/** areAllPaused returns whether all feeds are paused. It is true if the database cannot be read. `now` is wall ms. */
 function areAllPaused(history: History, now: number): boolean {
   try {
     return history.pauses(now).all.some(({ feed }) => feed === null)

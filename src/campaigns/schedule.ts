@@ -15,11 +15,13 @@ export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 export interface Looks {
   /** stamp returns a text that changes with the campaigns file; null if there is no file, and none is configured. */
   stamp(): string | null
-  /** lastRun returns the last result of any process; null means none, or it cannot be read. Never throws. */
+  /**
+   * lastRun returns the last result of any process; null if there is none, or if it cannot be read. It never throws.
+   */
   lastRun(): CampaignRun | null
-  /** isPaused returns whether a person paused all sending. Never throws. */
+  /** isPaused returns whether a person paused all sending. It never throws. */
   isPaused(): boolean
-  /** look looks once, and writes in mode `targeting`. It returns null if there is no file. */
+  /** look looks once, and sends targeting in mode `targeting`. It returns null if there is no file. */
   look(cause: LookCause, signals: LookSignals): Promise<CampaignRun | null>
 }
 

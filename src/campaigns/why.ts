@@ -14,9 +14,9 @@ import { type PostingVerdict, verdictOf } from './reasons.ts'
 export interface WhyEntry extends PostingVerdict {
   key: string
   campaignId: string | null
-  /** The state of the campaign on the service, such as `running`; null means not known, or there is no campaign. */
+  /** The state of the campaign on the service, such as `running`; null if it is not known, or without a campaign. */
   status: string | null
-  /** The verdict of the targeting in the file, if that is not sent yet and decides otherwise; else null. */
+  /** The verdict of the targeting in the file, if that targeting is not sent yet and decides otherwise; else null. */
   later: PostingVerdict | null
 }
 
@@ -26,7 +26,7 @@ export interface WhyPosting {
   entries: WhyEntry[]
   /** The number of the other entries, which leave it out because of their external campaign id. */
   others: number
-  /** The entry with the most similar id, if no entry has the posting's id; null means none is similar. */
+  /** The entry with the most similar id, if no entry has the posting's id; null if none is similar. */
   near: string | null
 }
 

@@ -132,7 +132,7 @@ function queryText({ status, name, start, num }: CampaignQuery): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** waitAfter returns the wait before the next try in ms; null means no other try. */
+/** waitAfter returns the wait before the next try in ms; null if there is no other try. `tries` were made so far. */
 function waitAfter(answer: CampaignAnswer<unknown>, tries: number): number | null {
   if (answer.kind === 'ok' || answer.class !== 'temporary') return null
   const leastMs = answer.retryAfterMs ?? 0

@@ -24,15 +24,15 @@ interface CampaignFields {
   name: string
   /** The text that was sent. The specification says only "date-time"; we send yyyy-MM-ddThh:mm:ssZ. */
   startDate: string
-  /** null means until a person pauses the campaign or the budget is spent. */
+  /** null if the campaign runs until a person pauses it or the budget is spent. */
   endDate: string
   budget: number
   autoBidLevel: string
-  /** Target cost per apply click; null means dynamic per market. */
+  /** Target cost per apply click; null if the service sets it for each market. */
   cpc: number
   /** Highest cost of a click with dynamic pricing. */
   maxCpc: number
-  /** null means one-time, 1 means monthly. The service might add other values. */
+  /** null for a one-time budget, 1 for a monthly one. The service might add other values. */
   period: number
   /** A status code: 1 running, 2 archived, 3 paused. */
   status: number
@@ -102,8 +102,9 @@ export interface CampaignPage {
 export interface CampaignFailure {
   kind: 'failure'
   /**
-   * `configuration`: not sent, because a configuration key is missing. `temporary`: a later try can succeed. `missing`:
-   * 404 or 410. `unreadable`: a success that cannot be read.
+   * `configuration` means that the call was not sent, because a configuration key is missing; `temporary` that a later
+   * try can succeed; `missing` that the status is 404 or 410; `unreadable` that the answer is a success that cannot be
+   * read.
    */
   class: 'configuration' | 'credentials' | 'temporary' | 'refused' | 'missing' | 'unreadable'
   /** The effect of a write: it was `not-sent`, the service `refused` it, or nobody can know. */
