@@ -11,7 +11,7 @@ const echo = (targeting: unknown) => targeting
 const bound = 'targeting: all\ncampaignId: "48001"'
 
 describe('an entry finds its campaign', () => {
-  it('by campaignId in the file, under any name', async () => {
+  it('by campaignId in the file, under any name, and gives it a new name without a mark', async () => {
     const { world, host } = opened(fileOf(entry('A', bound)))
     world.make('Old fair')
 
@@ -51,7 +51,7 @@ describe('an entry finds its campaign', () => {
     expect((await host.plan()).items).toMatchObject([{ campaignId: '48002', action: 'bind' }])
   })
 
-  it('by campaignId after its key was renamed, and still knows what we sent', async () => {
+  it('by campaignId after its key was renamed, with no change but the id in the targeting, and then has nothing to send', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(
       entry('B', `name: Campaign A\n${bound}`).replace('name: Campaign B\n    ', ''),
@@ -67,7 +67,7 @@ describe('an entry finds its campaign', () => {
     expect(await host.apply()).toEqual([])
   })
 
-  it('and the same apply binds it and sends its confirmed changes', async () => {
+  it('and the same apply binds it and sends its changes, which count as spending more', async () => {
     const { world, host } = opened(fileOf(entry('A', `${states('MA')}\ncampaignId: "48001"`)))
     world.make('Campaign A')
 
@@ -182,12 +182,15 @@ describe('an entry is blocked and names one next step', () => {
     expect(await blocked(given)).toMatch(why)
   })
 
-  it('if period or startDate differs, because the service does not change them', async () => {
-    const given = await installed(fileOf(entry('A')))
-    given.host.file = fileOf(entry('A', 'period: monthly', '200.00'))
+  it.each([
+    ['period', 'once', 'monthly'],
+    ['startDate', '2026-12-05', '2026-12-06'],
+  ])('if %s differs, because the service does not change it', async (field, before, after) => {
+    const given = await installed(fileOf(entry('A', `${field}: ${before}`)))
+    given.host.file = fileOf(entry('A', `${field}: ${after}`, '200.00'))
 
     expect(await blocked(given)).toBe(
-      'the service does not change period after creation: the campaign has once, the file says monthly -> write period: once in the entry A',
+      `the service does not change ${field} after creation: the campaign has ${before}, the file says ${after} -> write ${field}: ${before} in the entry A`,
     )
   })
 
@@ -203,7 +206,7 @@ describe('an entry is blocked and names one next step', () => {
     )
   })
 
-  it('if the listing is not complete, because its campaign may be missing there', async () => {
+  it('if the listing is not complete, because its campaign might be missing there', async () => {
     const given = opened(fileOf(entry('A')))
     given.world.book.knobs.fromCache = true
 
@@ -240,7 +243,7 @@ describe('a forgotten campaign', () => {
     expect(await host.apply()).toMatchObject([{ action: 'create', campaignId: '48002' }])
   })
 
-  it('prevents a successor even if a late listing does not show it', async () => {
+  it('blocks its entry even if a late listing does not show it, or if it cannot be read', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = HOUR
     await host.apply()
@@ -255,7 +258,7 @@ describe('a forgotten campaign', () => {
     )
   })
 
-  it('is also the earlier campaign of an entry that a person binds to another', async () => {
+  it('is also the earlier campaign of an entry that a person binds to another, and is reported as a second one', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.make('Campaign A2')
     host.file = fileOf(entry('A', bound.replace('48001', '48002')))

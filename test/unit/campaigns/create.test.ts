@@ -18,7 +18,7 @@ const only = ({ entries: [first] }: Plan) => first
 const once = (trouble: Trouble) => troubles({ on: 'create', times: 1, trouble })
 
 describe('a new entry', () => {
-  it('creates its campaign with one request, exactly as the plan says, and is then bound', async () => {
+  it('creates its campaign with one request, exactly as the plan says, and then has nothing to send', async () => {
     const { world, host } = opened(fileOf(entry('A', `endDate: 2027-03-31\n${states('MA')}`)))
 
     const { items } = await host.plan()
@@ -49,34 +49,47 @@ describe('a new entry', () => {
     expect(await host.daemon()).toEqual([])
   })
 
-  it.each(['name', 'budget', 'targeting'])('is not created without %s', async (field) => {
-    const { world, host } = opened(fileOf(entry('A').replace(RegExp(` *${field}: .*\n`), '')))
+  it.each(['name', 'budget', 'targeting'])(
+    'is not created without %s, and has the next step',
+    async (field) => {
+      const { world, host } = opened(fileOf(entry('A').replace(RegExp(` *${field}: .*\n`), '')))
 
-    expect(only(await host.plan())).toMatchObject({
-      ...{ state: 'blocked', reason: `a campaign is not created without ${field}` },
-      next: `write ${field}: into the entry A`,
-    })
-    await host.apply()
-    expect(world.all).toEqual([])
-  })
+      expect(only(await host.plan())).toMatchObject({
+        ...{ state: 'blocked', reason: `a campaign is not created without ${field}` },
+        next: `write ${field}: into the entry A`,
+      })
+      await host.apply()
+      expect(world.all).toEqual([])
+    },
+  )
 
-  it('is not created while a live campaign has its name', async () => {
+  it('is blocked while a live campaign has its name, with a bind as its next step, and is new after that one is archived', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     const fair = world.make('campaign  A')
 
-    expect(only(await host.plan())?.next).toContain('write campaignId: "48001" into the entry A')
+    expect(only(await host.plan())).toMatchObject({
+      ...{
+        state: 'blocked',
+        next: expect.stringContaining('write campaignId: "48001" into the entry A'),
+      },
+    })
     fair.status = 2
     expect(only(await host.plan())?.state).toBe('new')
   })
 
-  it('is not created while a live campaign has its mark, even if another entry names that one', async () => {
+  it('is blocked while a live campaign has its mark, even if another entry names that campaign', async () => {
     const { world, host } = opened(fileOf(entry('A'), entry('B', 'campaignId: "48001"')))
     world.make(`Fair [#${markOf(IDENTITY, 'A')}]`)
 
-    expect(only(await host.plan())?.reason).toContain('carries our mark and is still live')
+    expect(only(await host.plan())).toMatchObject({
+      ...{
+        state: 'blocked',
+        reason: expect.stringContaining('carries our mark and is still live'),
+      },
+    })
   })
 
-  it('is not created within an hour after an old database was restored', async () => {
+  it('is blocked for an hour after an old database was restored, and is created afterwards', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const backup = host.backup()
     await host.daemon()
@@ -91,7 +104,7 @@ describe('a new entry', () => {
     expect(await host.apply()).toMatchObject([{ key: 'B', action: 'create' }])
   })
 
-  it('comes with a warning on a new database, which does not change the digest', async () => {
+  it('comes with a warning in the first hour of a database, which does not change the digest', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     const fresh = await host.plan()
     await host.daemon()
@@ -108,7 +121,7 @@ describe('a create without a known result', () => {
   it.each<[string, Trouble]>([
     ['its answer was lost', { kind: 'lost' }],
     ['the answer was a 503', { kind: 'fail', failure: failure.temporary() }],
-  ])('is not repeated if %s', async (_, trouble) => {
+  ])('is unknown and not repeated if %s', async (_, trouble) => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once(trouble)
 
@@ -116,7 +129,7 @@ describe('a create without a known result', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  it('is found by its mark, and the values that it sent are known', async () => {
+  it('is found by its mark and bound without a change, and its entry is then in line', async () => {
     const { world, host } = opened(fileOf(entry('A', states('MA'))))
     world.trouble = once({ kind: 'lost' })
     await host.apply()
@@ -128,7 +141,7 @@ describe('a create without a known result', () => {
     expect(host.store.openCreations()).toEqual([])
   })
 
-  it('is unknown for an hour, with a next step for a person, and can then be created again', async () => {
+  it('is unknown for an hour, in which the plan has a next step and apply sends nothing, and is then created again', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once({ kind: 'fail', failure: failure.temporary() })
     await host.apply()
@@ -146,7 +159,7 @@ describe('a create without a known result', () => {
     expect(world.all).toHaveLength(1)
   })
 
-  it('is settled when the file names the campaign', async () => {
+  it('is no longer open after a person binds the campaign that the file names', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.listedAfterMs = HOUR
     world.trouble = once({ kind: 'lost' })
@@ -157,7 +170,7 @@ describe('a create without a known result', () => {
     expect(host.store.openCreations()).toEqual([])
   })
 
-  it('is unknown if its process was killed', async () => {
+  it('has a row if its process was killed, makes its entry unknown, and is ended by the next process', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = once({ kind: 'die', when: 'before' })
 
@@ -171,7 +184,7 @@ describe('a create without a known result', () => {
     ])
   })
 
-  it('does not bind a campaign that existed before', async () => {
+  it('stays unknown and binds nothing if the answer names a campaign that existed before', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Fair')
     world.shape = (shown, where) => (where === 'written' ? { ...shown, id: '48001' } : shown)
@@ -182,7 +195,7 @@ describe('a create without a known result', () => {
     expect(host.store.bindings()).toEqual([])
   })
 
-  it('blocks its entry while the created campaign is live and does not carry our mark', async () => {
+  it('stays unknown if the created campaign does not carry our mark, and blocks its entry even two hours later', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.book.knobs.nameLength = 4
 

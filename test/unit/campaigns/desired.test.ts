@@ -116,7 +116,10 @@ describe('the campaigns file', () => {
     ['version: 1\ncampaigns: []', 'names no campaign'],
     ['version: 1\ncampaigns:', 'expected a list'],
     ['[]', 'names no campaign'],
-    ['version: 1\ncampaigns:\n  - {externalCampaignId: A, name: B', ''],
+    [
+      'version: 1\ncampaigns:\n  - {externalCampaignId: A, name: B',
+      '3:36 : flow map in block collection',
+    ],
     [one('targeting: {}'), 'the targeting is empty: write all, or name what it selects'],
     [one('targeting:'), 'expected a block of keys, or all'],
     [one('budget: "0.00"'), 'above 0'],
@@ -135,7 +138,6 @@ describe('the campaigns file', () => {
     [one('targeting: { jobTitles: [""] }'), 'must not be empty'],
     [one('targeting: { jobTitles: nurse }'), 'expected a list'],
     [one('targeting: everything'), 'expected a block of keys, or all'],
-    [one('targeting:'), 'expected a block'],
     [one('targeting: { requisitionIds: [R] }\n    allowWiden: false'), 'allowWiden: true'],
     [one('name: again'), 'duplicate key'],
     [one('"<<": { budget: "1.00" }'), 'unknown key'],
@@ -144,9 +146,9 @@ describe('the campaigns file', () => {
     [one('').replace('First', 'First [#k7m2q9x4c1]'), 'which begins our mark'],
     [`${one('')}removed: [{ externalCampaignId: B }]`, 'removed: unknown key'],
     [`${one('')}\0\0`, '6:1 : a NUL byte'],
-    ['a: &x 1\nb: *x', ''],
-    ['a: !!str 1', ''],
-  ])('is refused as a whole: %j', (text, why) => {
+    ['a: &x 1\nb: *x', 'anchors are not supported'],
+    ['a: !!str 1', 'tags are not supported'],
+  ])('is refused as a whole, with the reason: %j', (text, why) => {
     expect(problems(text).join('\n')).toContain(why)
   })
 
@@ -162,7 +164,7 @@ describe('the campaigns file', () => {
     ])
   })
 
-  it('is refused if a budget, or the sum of the budgets that are not paused, is above its limit', () => {
+  it('is refused if a budget, or the sum of the budgets that are not paused, is above its limit, not if it is equal', () => {
     const text = (status: string, limits: string) =>
       `${fileOf(entry('A'), entry('B', status, '300.00'))}limits: { ${limits} }\n`
 

@@ -27,7 +27,7 @@ function toolsOf(world: World, host: Host) {
 const there = async (world: World, id: string) => granted(await world.api().get(id, forever))
 
 describe('a direct call', () => {
-  it('has a row in the history, with the values before', async () => {
+  it('has a row in the history, with the person and the values before, and the next plan knows its value', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const campaign = await there(world, '48001')
 

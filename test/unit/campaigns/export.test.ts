@@ -14,7 +14,7 @@ async function exported(world: World, host: Host) {
 }
 
 describe('an export', () => {
-  it('of campaigns that we created is a file without changes', async () => {
+  it('of campaigns that we created omits nothing, and its plan has no change and no finding', async () => {
     const pins = 'allowWiden: true\ntargeting: { requisitionIds: [R-1], postalCodes: ["01230"] }'
     const fields = 'endDate: 2027-03-31\nperiod: monthly\ncpc: "0.8"\nstatus: paused'
     const { world, host } = await installed(fileOf(entry('A', fields), entry('NO', pins, '90.55')))
@@ -53,7 +53,7 @@ describe('an export', () => {
     ])
   })
 
-  it('leaves out values that the file cannot express, and names their campaigns', async () => {
+  it('omits values that the file cannot express, names their campaigns, and can be read', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Weekly', { period: 7 })
     world.make('Free', { budget: 0 })
@@ -61,6 +61,7 @@ describe('an export', () => {
     const { text, partial } = await exported(world, host)
 
     expect(partial).toEqual(['48001', '48002'])
+    expect(text).not.toMatch(/period: "?7|budget: "?0/)
     expect(readDesired(text).kind).toBe('desired')
   })
 })

@@ -48,7 +48,7 @@ function feeds() {
 }
 
 describe('an id that leaves the feeds', () => {
-  it('is missing from the first good upload without it until a feed carries it again', () => {
+  it('is missing from the first good upload without it until a feed carries it again, unlike an id that stays or never was', () => {
     const { upload, missing } = feeds()
     upload({ A: 1, ...REST })
     const since = upload(REST)

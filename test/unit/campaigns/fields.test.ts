@@ -27,10 +27,13 @@ describe('a date', () => {
     ['endDate', '2027-03-31', '2027-03-31T23:59:59Z'],
     ['endDate', '2027-03-31T12:00:00Z', '2027-03-31T12:00:00Z'],
     ['endDate', 'none', null],
-  ] as const)('for %s, written as %s, is read as %s', (field, text, value) => {
-    expect(readAs(FIELD_TYPES[field], text)).toEqual({ value })
-    expect(valueText(field, value)).toBe(text)
-  })
+  ] as const)(
+    'for %s, written as %s, is read as %s and shown as it was written',
+    (field, text, value) => {
+      expect(readAs(FIELD_TYPES[field], text)).toEqual({ value })
+      expect(valueText(field, value)).toBe(text)
+    },
+  )
 
   it.each([
     '2027-02-30',
@@ -38,7 +41,7 @@ describe('a date', () => {
     '2027-03-31T12:00:00',
     '2027-03-31T12:00:00+01:00',
     '31.3.2027',
-  ])('%s is a mistake', (text) => {
+  ])('%s in the file is a mistake', (text) => {
     expect(readAs(FIELD_TYPES.endDate, text)).toHaveProperty('problem')
   })
 
@@ -56,13 +59,13 @@ describe('a date', () => {
     ['0001-01-01T00:00:00', undefined],
     ['soon', undefined],
     [null, null],
-  ])('%j on the service is %j', (shown, value) => {
+  ])('%j on the service is read as %j', (shown, value) => {
     expect(shownValue(campaign({ endDate: shown }), 'endDate')).toBe(value)
   })
 })
 
 describe('an amount', () => {
-  it('is the same number on the wire as in the file', () => {
+  it('is shown as the file writes it, and is the same number on the wire', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 99_999_999_999 }), (cents) => {
         const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
@@ -81,7 +84,7 @@ describe('an amount', () => {
     [-1, undefined],
     ['no limit', undefined],
     [{}, undefined],
-  ])('%j on the service is %j ten-thousandths', (shown, value) => {
+  ])('%j on the service is read as %j ten-thousandths', (shown, value) => {
     expect(oddly('budget', shown)).toBe(value)
   })
 })
@@ -96,7 +99,7 @@ it.each<[CampaignField, unknown, Value | undefined]>([
   ['autoBidLevel', ' Standard ', 'standard'],
   ['name', 'Nurses   Q1 [#k7m2q9x4c1]', 'Nurses Q1'],
   ['name', null, ''],
-])('%s %j on the service is %j', (field, shown, value) => {
+])('%s %j on the service is read as %j', (field, shown, value) => {
   expect(oddly(field, shown)).toBe(value)
 })
 
@@ -127,7 +130,7 @@ it.each<[CampaignField, Value | undefined, Value, string]>([
   ['status', undefined, 'paused', 'down'],
   ['status', 'paused', 'running', 'up'],
   ['name', 'a', 'b', 'neutral'],
-])('%s from %j to %j counts as %s', (field, before, after, spend) => {
+])('a change of %s from %j to %j counts for spending as %s', (field, before, after, spend) => {
   expect(spendDirection(field, before, after)).toBe(spend)
 })
 

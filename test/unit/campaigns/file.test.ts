@@ -51,7 +51,7 @@ describe('the campaigns file on disk', () => {
     ],
     ['a link to a device', (file) => symlinkSync('/dev/zero', file), 'not a regular file'],
     ['missing', () => {}, 'does not exist'],
-  ])('is refused at once if it is %s', (_, make, why) => {
+  ])('is unusable, with the reason, if it is %s', (_, make, why) => {
     const { file, config } = folder()
     make(file)
 
@@ -87,7 +87,7 @@ describe('the campaigns file on disk', () => {
     })
   })
 
-  it('is read although a job touches it each second, if its text stays the same', async () => {
+  it('is read although a job touches it again and again, if its text stays the same', async () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
     const clock = clockWith((now) => utimesSync(file, now / SECOND, now / SECOND))
@@ -95,7 +95,7 @@ describe('the campaigns file on disk', () => {
     expect(await stableCampaignsFile(config, clock, forever)).toMatchObject({ kind: 'read' })
   })
 
-  it('is compared again before each write', () => {
+  it('is current until its text changes', () => {
     const { file, config } = folder()
     writeFileSync(file, fileOf(entry('A')))
     const read = readCampaignsFile(config)
@@ -107,7 +107,7 @@ describe('the campaigns file on disk', () => {
     expect(isCurrent()).toBe(false)
   })
 
-  it('counts as unchanged if the same text is written again', () => {
+  it('has no content stamp if it is missing, keeps it if only its times change, and changes it with its text', () => {
     const { file } = folder()
     const stamp = contentStampOf(file)
     const none = stamp()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changeLines } from '../../../src/campaigns/change-text.ts'
-import { DAY, HOUR } from '../../../src/lib/clock.ts'
+import { DAY } from '../../../src/lib/clock.ts'
 import { entry, fileOf, states } from '../../helpers/campaigns/file.ts'
 import { feedsOf, type Host, installed, opened, START } from '../../helpers/campaigns/world.ts'
 
@@ -10,7 +10,7 @@ const told = async (host: Host) =>
   (await host.plan()).findings.map(({ code, key, text, next }) => [code, key, text, next])
 
 describe('the plan reports each running campaign without an entry, and what it can spend', () => {
-  it('if a person created the campaign on the service', async () => {
+  it('if a person created the campaign on the service, unless it is paused or over', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.make('Fair', { period: 1 })
     world.make('Asleep', { status: 3 })
@@ -28,7 +28,7 @@ describe('the plan reports each running campaign without an entry, and what it c
     ])
   })
 
-  it('if its entry left the file', async () => {
+  it('if its entry left the file, beside the doubt about the file', async () => {
     const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('B'))
 
@@ -36,7 +36,7 @@ describe('the plan reports each running campaign without an entry, and what it c
     expect((await told(host))[1]?.[2]).toContain('A is no longer in the file')
   })
 
-  it('if it is a second campaign of an entry, even if the entry names the other one', async () => {
+  it('if it is a second campaign of an entry, also after the entry names that second campaign', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     const [first] = world.all
     world.make(String(first?.name))
@@ -72,7 +72,7 @@ it('the plan says what was sent and when, if somebody changed it on the service'
   ])
 })
 
-it('the plan reports a field that we sent and the file no longer names, and how to remove its value', async () => {
+it('the plan reports each field that we sent and the file no longer names, and how to change or remove its value', async () => {
   const { host } = await installed(fileOf(entry('A', 'endDate: 2027-03-31\nmaxCpc: "1.20"')))
   host.file = fileOf(entry('A').replace(/ *budget.*\n/, ''))
 
@@ -96,7 +96,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
   const boston = { city: 'Boston', state: 'MA' }
   const CITY = 'targeting: { cities: [{ name: Boston, stateProvCode: MA }] }'
 
-  it('counts the postings that a targeting selects before and after', async () => {
+  it('counts the postings that a targeting selects before and after, and all postings', async () => {
     const { host } = await installed(fileOf(entry('A', CITY)))
     host.feeds = feedsOf([
       ...times(3, posting('A', boston)),
@@ -121,7 +121,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     expect((await host.plan()).digest).toBe(digest)
   })
 
-  it('reports a feed that cannot be read, and then counts nothing', async () => {
+  it('reports a feed that cannot be read, and then does not know the count of a targeting', async () => {
     const { host } = opened(fileOf(entry('A', CITY)))
     host.feeds = feedsOf([posting('A', boston)], { problem: 'jobs.xml: its bytes are gone' })
     const { items, feeds } = await host.plan()
@@ -224,7 +224,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     ])
   })
 
-  it('reports a campaign that sponsors far more postings than its targeting selects', async () => {
+  it('warns of a campaign that sponsors far more postings than its targeting selects: 31 for 20, not 30', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     host.feeds = feedsOf(times(20, posting('A', boston)))
     const count = (sponsoredPostings: number) => {
@@ -244,7 +244,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     expect((await host.plan()).findings[0]?.severity).toBe('warning')
   })
 
-  it('reports a campaign that sponsors far fewer postings than its targeting selects, or none', async () => {
+  it('reports a campaign that sponsors far fewer postings than its targeting selects: 26 or none for 40, not 27', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     host.feeds = feedsOf(times(40, posting('A', boston)))
     const count = async (sponsoredPostings: number) => {
@@ -257,7 +257,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     ])
   })
 
-  it('counts at most, and reports no fewer postings, if several feeds share the account', async () => {
+  it('marks its count as an upper limit, and does not report fewer postings, if several feeds share the account', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     const feeds = feedsOf(times(40, posting('A', boston)))
     host.feeds = () => ({ ...feeds(), isAtMost: true })
@@ -290,7 +290,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     [89, null],
     [90, 'campaign 48001 spent 90.00 of 100.00 (90 %)'],
     [120, 'campaign 48001 spent 120.00 of 100.00 (120 %)'],
-  ])('reports a budget of 100 of which %i is spent as %j', async (spend, text) => {
+  ])('finds for a budget of 100, of which %i is spent: %j', async (spend, text) => {
     const { world, host } = await installed(fileOf(entry('A')))
     host.feeds = feedsOf([posting('A')])
     world.campaign('48001').spend = spend
@@ -298,7 +298,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
     expect((await told(host)).map(([, , says]) => says)).toEqual(text === null ? [] : [text])
   })
 
-  it('tells that a campaign starts, ends or renews within a week', async () => {
+  it('tells that a campaign starts, ends or renews within a week, unless it is paused', async () => {
     const { world, host } = await installed(
       fileOf(
         entry('A', 'startDate: 2026-12-05'),
@@ -316,7 +316,7 @@ describe('the plan compares the entries with the uploaded feeds, and', () => {
       ['A', 'its campaign starts on 2026-12-05'],
       ['B', 'its campaign ends on 2026-12-07'],
     ])
-    world.pass(24 * 24 * HOUR)
+    world.pass(24 * DAY)
     expect(await soon()).toEqual([
       ['C', 'its campaign renews on 2027-01-01, with 100.00 for the month'],
     ])

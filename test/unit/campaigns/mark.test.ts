@@ -4,7 +4,7 @@ import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { opened } from '../../helpers/campaigns/world.ts'
 
 describe('the mark in a name', () => {
-  it('is made from account and key alone, so a lost database does not change it', async () => {
+  it('is in the name of a new campaign, has ten characters, and differs for another account or key', async () => {
     const { world, host } = opened(fileOf(entry('A')))
 
     await host.apply()
@@ -22,10 +22,13 @@ describe('the mark in a name', () => {
     ['Nurses [', null, 'Nurses'],
     ['Nurses [#k7m2q9x4c1x]', null, 'Nurses'],
     ['Nurses [MA]', null, 'Nurses [MA]'],
-    [null, null, null],
   ])('in %j is %j, and the name without it is %j', (name, mark, bare) => {
     expect(markIn(name)).toBe(mark)
-    if (name !== null) expect(nameWithoutMark(name)).toBe(bare)
+    expect(nameWithoutMark(name)).toBe(bare)
+  })
+
+  it('is not found if the campaign has no name', () => {
+    expect(markIn(null)).toBeNull()
   })
 
   it('is added to a new name only if the campaign has a mark', () => {

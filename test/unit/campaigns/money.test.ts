@@ -33,7 +33,7 @@ describe('a targeting that the service shows', () => {
     ['with requisition ids', plus({ requisitionIds: ['R-1'] })],
     ['with requisition ids in a form that cannot be read', plus({ requisitionIds: 'R-1' })],
     ['as null', () => null],
-  ])('%s is not in line, and told, because it can be wider than what was sent', async (_, echo) => {
+  ])('%s is reported and pending, because it can be wider than what was sent', async (_, echo) => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     world.book.knobs.echo = echo
     host.file = fileOf(entry('A', sent))
@@ -41,7 +41,7 @@ describe('a targeting that the service shows', () => {
     const applied = await host.daemon()
 
     expect(applied).toMatchObject([{ key: 'A', outcome: 'not-as-sent' }])
-    expect(stateOf('A', await host.plan())).not.toBe('in line')
+    expect(stateOf('A', await host.plan())).toBe('pending')
   })
 
   it.each<[string, (targeting: Fields | null) => unknown]>([
@@ -57,7 +57,7 @@ describe('a targeting that the service shows', () => {
     expect(stateOf('A', await host.plan())).toBe('in line')
   })
 
-  it('wider than a create sent it makes the create not-as-sent', async () => {
+  it('wider than a create sent it makes the create not-as-sent, and the entry differ', async () => {
     const { world, host } = opened(fileOf(entry('A', sent)))
     world.book.knobs.echo = without('jobTitles')
 
@@ -69,9 +69,8 @@ describe('a targeting that the service shows', () => {
 describe('requisition ids, which can select postings of another external campaign id', () => {
   const pinned = 'targeting: { requisitionIds: [R-1] }\nallowWiden: true'
 
-  it('are sent by a person and never by the daemon', async () => {
-    const { world, host } = await installed(fileOf(entry('A')))
-    world.calls.splice(0)
+  it('are sent by a person and never by the daemon, for which the entry differs', async () => {
+    const { host } = await installed(fileOf(entry('A')))
     host.file = fileOf(entry('A', pinned))
 
     expect(await host.daemon()).toEqual([])
@@ -80,10 +79,11 @@ describe('requisition ids, which can select postings of another external campaig
   })
 
   it('are removed by the daemon, because that only narrows', async () => {
-    const { host } = await installed(fileOf(entry('A', pinned)))
+    const { world, host } = await installed(fileOf(entry('A', pinned)))
     host.file = fileOf(entry('A'))
 
     expect(await host.daemon()).toMatchObject([{ outcome: 'done' }])
+    expect(world.campaign('48001').targeting).toMatchObject({ requisitionIds: [] })
   })
 })
 
@@ -114,7 +114,7 @@ describe('a create without a known result', () => {
     expect((await host.plan()).findings).toMatchObject([{ code: 'open-creation', key: 'A' }])
   })
 
-  it('stays open for an hour after forget', async () => {
+  it('stays open for an hour even after forget, and is then created again', async () => {
     const { world, host } = opened(fileOf(entry('A')))
     world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'die', when: 'before' } })
     await expect(host.apply()).rejects.toThrow(Killed)
@@ -186,21 +186,21 @@ describe('a campaign whose create had no answer is found by the ten characters o
     expect(entries).toMatchObject([{ state: 'in line' }])
     expect(world.all).toHaveLength(1)
   })
-
-  it('and blocks a second create if the service cut the name', async () => {
-    const { world, host } = opened(fileOf(entry('A')))
-    world.book.knobs.nameLength = 7
-    world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'lost' } })
-    await host.apply()
-    world.pass(HOUR + MINUTE)
-
-    expect(stateOf('A', await host.plan())).toBe('blocked')
-    await host.apply()
-    expect(world.all).toHaveLength(1)
-  })
 })
 
-it('a campaign that a listing shows without its name is read by id before anything is created', async () => {
+it('a campaign whose create had no answer blocks a second create if the service cut its name', async () => {
+  const { world, host } = opened(fileOf(entry('A')))
+  world.book.knobs.nameLength = 7
+  world.trouble = troubles({ on: 'create', times: 1, trouble: { kind: 'lost' } })
+  await host.apply()
+  world.pass(HOUR + MINUTE)
+
+  expect(stateOf('A', await host.plan())).toBe('blocked')
+  await host.apply()
+  expect(world.all).toHaveLength(1)
+})
+
+it('a campaign that a listing shows without its name is read by id, and bound instead of created again', async () => {
   const { world, host } = await installed(fileOf(entry('A')))
   world.shape = ({ name, ...shown }, where) => (where === 'listed' ? shown : { name, ...shown })
   host.lose('directory')
@@ -210,7 +210,7 @@ it('a campaign that a listing shows without its name is read by id before anythi
 })
 
 describe('apply --lower', () => {
-  it('sets no first budget, because a campaign without one may spend nothing', async () => {
+  it('sets no first budget, because a campaign without a budget might spend nothing', async () => {
     const { world, host } = await installed(fileOf(entry('A')))
     world.campaign('48001').budget = null
     host.file = fileOf(entry('A', '', '5000.00'))

@@ -30,37 +30,42 @@ describe('the schema of campaigns.yaml', () => {
     expect(stored).toEqual(schema)
   })
 
-  it.each(keysOf(schema))('names %s, and the file may have this key', (key) => {
-    const name = key.split('.').at(-1) ?? ''
-    const block = key
-      .split('.')
-      .slice(0, -1)
-      .map((part) => part.replace('[]', ''))
-    const inside = block.reduceRight((text, part) => {
-      const isList = key.includes(`${part}[].`)
-      return isList ? `${part}: [{ ${text} }]` : `${part}: { ${text} }`
-    }, `${name}: x`)
+  it.each(keysOf(schema))(
+    'names %s, and the file may have this key there, but not another',
+    (key) => {
+      const name = key.split('.').at(-1) ?? ''
+      const block = key
+        .split('.')
+        .slice(0, -1)
+        .map((part) => part.replace('[]', ''))
+      const fileWith = (name: string) =>
+        block.reduceRight((text, part) => {
+          const isList = key.includes(`${part}[].`)
+          return isList ? `${part}: [{ ${text} }]` : `${part}: { ${text} }`
+        }, `${name}: x`)
 
-    expect(problems(inside)).not.toContain('unknown key')
-  })
+      expect(problems(fileWith(name))).not.toContain('unknown key')
+      expect(problems(fileWith('zzz'))).toContain('unknown key')
+    },
+  )
 
-  it('names every key: the file may have no other, and a mistake names the nearest one', () => {
+  it('leads from an unknown key to the nearest one', () => {
     const entry = 'version: 1\ncampaigns: [{ externalCampaignId: A, name: A, %: x }]'
 
     expect(problems(entry.replace('%', 'end'))).toContain('did you mean endDate?')
-    expect(problems(entry.replace('%', 'states'))).toContain('unknown key, did you mean')
+    expect(problems(entry.replace('%', 'states'))).toContain('unknown key, did you mean status?')
     expect(problems(entry.replace('%', 'start'))).toContain('did you mean startDate?')
   })
 
   it('describes each key, and the example explains or shows it', () => {
-    const open = (inner: JsonSchema): string[] =>
+    const undescribed = (inner: JsonSchema): string[] =>
       Object.entries(inner.properties ?? {}).flatMap(([name, child]) => [
         ...(child.description ? [] : [name]),
-        ...open(child.items ?? child),
+        ...undescribed(child.items ?? child),
       ])
     const names = keysOf(schema).map((key) => key.split('.').at(-1) ?? '')
 
-    expect(open(schema)).toEqual([])
+    expect(undescribed(schema)).toEqual([])
     expect(names.filter((name) => !example.includes(name))).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ const statesOf = ({ targeting }: { targeting: unknown }) =>
   (targeting as { stateProvCodes?: string[] }).stateProvCodes
 
 describe('the daemon', () => {
-  it('sends the complete targeting of the file, and no other field', async () => {
+  it('sends the complete targeting of a pending entry and no other field, reads the campaign before and after, and the entry is in line', async () => {
     const { world, host } = await retargeted()
 
     const { entries } = await host.plan()
@@ -61,7 +61,7 @@ describe('the daemon', () => {
     expect(world.writes()).toEqual([])
   })
 
-  it('does not undo targeting that a person set on the service', async () => {
+  it('does not undo targeting that a person set on the service, and the entry differs', async () => {
     const { world, host } = await installed(fileOf(entry('A', states('MA'))))
     world.book.knobs.echo = (targeting) => targeting
     world.campaign('48001').targeting = { externalCampaignId: 'A', stateProvCodes: ['RI'] }
@@ -70,7 +70,7 @@ describe('the daemon', () => {
     expect(await host.daemon()).toEqual([])
   })
 
-  it('leaves the first targeting of a binding to a person', async () => {
+  it('leaves the first targeting of a binding to a person, and sends the later ones', async () => {
     const { world, host } = opened(
       fileOf(entry('A').replace('targeting: all', 'campaignId: "48001"')),
     )
@@ -86,14 +86,18 @@ describe('the daemon', () => {
   })
 
   it.each([
-    ['the file lowers the budget', { file: '90.00' }],
-    ['a person raised the budget', { shown: { budget: 500 } }],
-    ['a person paused it', { shown: { status: 3 }, fields: 'status: running\n' }],
-    ['the budget is not known', { shown: { budget: null } }],
-    ['it is archived', { shown: { status: 2 } }],
-    ['it carries the mark of another entry', { shown: { name: 'Of others [#zzzzzzzzzz]' } }],
-    ['it is gone', { gone: true }],
-  ])('sends nothing to a campaign if %s', async (_, given) => {
+    ['the file lowers the budget', 'differs', { file: '90.00' }],
+    ['a person raised the budget', 'differs', { shown: { budget: 500 } }],
+    ['a person paused it', 'differs', { shown: { status: 3 }, fields: 'status: running\n' }],
+    ['the budget is not known', 'differs', { shown: { budget: null } }],
+    ['it is archived', 'blocked', { shown: { status: 2 } }],
+    [
+      'it carries the mark of another entry',
+      'blocked',
+      { shown: { name: 'Of others [#zzzzzzzzzz]' } },
+    ],
+    ['it is gone', 'blocked', { gone: true }],
+  ])('sends nothing to a campaign if %s, and its entry is then %s', async (_, state, given) => {
     const {
       file = '100.00',
       shown = {},
@@ -110,10 +114,10 @@ describe('the daemon', () => {
     await host.daemon()
 
     expect(world.writes()).toEqual([])
-    expect((await host.plan()).entries[0]?.state).toMatch(/^(differs|blocked|pending)$/)
+    expect((await host.plan()).entries[0]?.state).toBe(state)
   })
 
-  it('sends targeting even if the name differs, because a name spends nothing', async () => {
+  it('sends targeting even if the name differs, because a name spends nothing, and leaves the name', async () => {
     const { world, host } = await retargeted()
     world.campaign('48001').name = 'Something else'
 
@@ -212,7 +216,7 @@ describe('a targeting write without a known result', () => {
     expect(world.all.map(statesOf)).toEqual([['ON']])
   })
 
-  it('is unknown, and its entry waits for the daemon, if the service does not show targeting', async () => {
+  it('is unknown, and its entry waits for the daemon without a line in the plan, if the service does not show targeting', async () => {
     const { world, host } = await retargeted()
     world.trouble = troubles({
       ...{ on: 'update', trouble: { kind: 'fail', failure: failure.temporary() } },
@@ -225,7 +229,7 @@ describe('a targeting write without a known result', () => {
     expect(items).toEqual([])
   })
 
-  it('is reported, and repeated once after an hour, if the service ignores it', async () => {
+  it('is reported, and repeated once after an hour, if the service ignores it; then the entry differs', async () => {
     const { world, host } = await retargeted()
     Object.assign(world.book.knobs, { echo: (one: unknown) => one, ignored: ['targeting'] })
     const told = await host.daemon()
@@ -248,7 +252,7 @@ describe('if the service shows targeting in its own form', () => {
       all: `${targeting.stateProvCodes} only`,
     }
 
-  it('the write is reported once, and the entry is then in line', async () => {
+  it('a write over the targeting of a person is reported once, and the entry is then in line', async () => {
     const { world, host } = await retargeted()
     world.book.knobs.echo = oddly
     const told = await host.daemon()
@@ -288,7 +292,7 @@ describe('if the service shows targeting in its own form', () => {
     expect((await host.plan()).entries).toMatchObject([{ state: 'differs' }])
   })
 
-  it('a targeting without our id differs', async () => {
+  it('an entry differs if the service shows a targeting without its id', async () => {
     const { world, host } = opened(fileOf(entry('A', states('MA'))))
     world.book.knobs.echo = () => ({ stateProvCodes: [] })
     await host.apply()

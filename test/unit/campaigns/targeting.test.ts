@@ -90,11 +90,11 @@ describe('targeting', () => {
     )
   })
 
-  it('selects every posting when it is blank', () => {
+  it('selects every posting if it has no criterion', () => {
     fc.assert(fc.property(posting, (one) => matches(canonical({}), one)))
   })
 
-  it('never selects fewer postings when a list with values gets another one', () => {
+  it('never selects fewer postings when a list with values gets more values', () => {
     fc.assert(
       fc.property(targeting, targeting, posting, fc.constantFrom(...LISTS), (a, b, one, name) => {
         fc.pre((a[name]?.length ?? 0) > 0)
@@ -116,7 +116,7 @@ describe('targeting', () => {
     )
   })
 
-  it('never selects more postings after a change that counts as a reduction', () => {
+  it('never selects more postings after a change that does not count as spending more', () => {
     const near = (a: Targeting): fc.Arbitrary<Targeting> =>
       fc.subarray([...CRITERIA]).chain((names) =>
         targeting.map((b) => ({
@@ -199,7 +199,7 @@ describe('targeting', () => {
     expect(matches(canonical({ jobTitles: [title] }), one)).toBe(selects)
   })
 
-  it('selects the plural of each singular, and not the singular of its plural', () => {
+  it('selects with each singular title its plural, and with the plural title not the singular', () => {
     const titled = (title: string) => ({ ...EMPTY, title: `Senior ${title}` })
     const wrong = PLURALS.filter(
       ([one, many]) =>
@@ -243,9 +243,9 @@ const EMPTY: TargetedPosting = {
 }
 
 describe('the canonical form', () => {
-  it('selects the same postings, and does not depend on order or duplicates', () => {
+  it('does not depend on the order of values, or on duplicates', () => {
     fc.assert(
-      fc.property(targeting, posting, fc.array(fc.nat()), (wanted, one, seed) => {
+      fc.property(targeting, fc.array(fc.nat()), (wanted, seed) => {
         const shuffled = Object.fromEntries(
           Object.entries(wanted).map(([name, value]) => [
             name,
@@ -254,7 +254,6 @@ describe('the canonical form', () => {
         )
 
         expect(isSame(canonical(shuffled), canonical(wanted))).toBe(true)
-        expect(matches(canonical(shuffled), one)).toBe(matches(canonical(wanted), one))
       }),
     )
   })
@@ -269,7 +268,7 @@ describe('the canonical form', () => {
     )
   })
 
-  it('removes white space and empty values, and keeps leading zeros and case', () => {
+  it('removes white space and empty values, writes codes in capitals, and keeps leading zeros and the case of titles', () => {
     const wanted = canonical({
       requisitionIds: [' 00123 ', '123', ''],
       jobTitles: ['  Senior   Nurse ', 'nurse'],
@@ -292,7 +291,7 @@ describe('targeting that the service shows', () => {
     ['a city as text', { cities: ['Boston, MA'] }],
     ['a city without a name', { cities: [{ name: ' ', stateProvCode: 'MA' }] }],
     ['a state that is not text', { stateProvCodes: [{ code: 'MA' }] }],
-    ['a title that is missing', { jobTitles: [null] }],
+    ['a title that is null', { jobTitles: [null] }],
     ['an id that is not text', { externalCampaignId: { id: 'A' } }],
   ])('is not known if it has %s', (_, shown) => {
     expect(readTargeting({ externalCampaignId: 'A', ...shown })).toBeNull()

@@ -8,7 +8,7 @@ const FILE = fileOf(
 )
 const changed = FILE.replace('[MA]', '[MA, ON]')
 
-describe('the daemon uses no campaigns file that might be cut', () => {
+describe('the daemon uses no campaigns file that might be cut:', () => {
   it.each([
     ['inside a line', changed.trimEnd(), 'it does not end in a line break'],
     [
@@ -29,24 +29,27 @@ describe('the daemon uses no campaigns file that might be cut', () => {
       ),
       'its last entry, B, covers more and no longer names budget',
     ],
-  ])('%s', async (_, cut, why) => {
-    const { world, host } = await installed(FILE)
-    world.calls.splice(0)
-    host.file = cut
+  ])(
+    'cut %s, nothing is sent or pending, and a finding says why and what to do',
+    async (_, cut, why) => {
+      const { world, host } = await installed(FILE)
+      world.calls.splice(0)
+      host.file = cut
 
-    const results = await host.daemon()
-    const { entries, findings } = await host.plan()
+      const results = await host.daemon()
+      const { entries, findings } = await host.plan()
 
-    expect(results).toEqual([])
-    expect(world.writes()).toEqual([])
-    expect(findings[0]).toMatchObject({
-      ...{ code: 'file', severity: 'warning', text: expect.stringContaining(why) },
-      next: 'if the file is complete: feedsyncd campaigns apply',
-    })
-    expect(entries.map(({ state }) => state)).not.toContain('pending')
-  })
+      expect(results).toEqual([])
+      expect(world.writes()).toEqual([])
+      expect(findings[0]).toMatchObject({
+        ...{ code: 'file', severity: 'warning', text: expect.stringContaining(why) },
+        next: 'if the file is complete: feedsyncd campaigns apply',
+      })
+      expect(entries.map(({ state }) => state)).not.toContain('pending')
+    },
+  )
 
-  it('at any place: what it sends is a whole targeting of the new file', async () => {
+  it('cut anywhere, what the daemon sends is a whole targeting of the new file', async () => {
     const next = FILE.replaceAll('[MA]', '[ON]')
     const sentAt = async (end: number) => {
       const { world, host } = await installed(FILE)
@@ -93,7 +96,7 @@ describe('the daemon uses a file', () => {
     expect(await host.daemon()).toMatchObject([{ key: 'A', outcome: 'done' }])
   })
 
-  it('only after a whole apply: one of a key or with --lower does not count', async () => {
+  it('that might be cut only after a whole apply: apply --lower, or apply of one key, does not count', async () => {
     const { host } = await installed(FILE)
     host.file = changed.slice(0, changed.indexOf('  - externalCampaignId: B'))
     await host.lower()
