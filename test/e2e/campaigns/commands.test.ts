@@ -45,7 +45,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect(site.sandbox.campaigns.all).toMatchObject([{ endDate: '2037-04-30T23:59:59Z' }])
   })
 
-  it('send and show a name, a position and the address of a page exactly', async () => {
+  it('send and show a name, a position and the address of a page exactly, and refuse a position above 2^31 - 1', async () => {
     await using site = await Site.open()
     const name = '  Night  nurses\u00a0(A\u0308) '
 
@@ -62,7 +62,7 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect([found.code, tooFar.code]).toEqual([0, 64])
   })
 
-  it('show an empty text of the service, which is not the same as no text', async () => {
+  it('show a name that is an empty text on the service', async () => {
     await using site = await Site.open()
     const { id } = site.sandbox.campaigns.create('123', { name: '', budget: 9 })
 
@@ -71,31 +71,36 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     expect(got.stdout).toMatch(/^name *$/m)
   })
 
-  it.each([
-    ['create'],
-    ['create', '--name', ' '],
-    ['create', '--name', 'A'],
-    ['create', '--name', 'A', '--budget', '1e3'],
-    ['create', '--name', 'A', '--start-date', '2027-02-30'],
-    ['create', '--name', 'A', '--targeting', '{"postalCodes":[2139]}'],
-    ['create', '--name', 'A', '--targeting', '{"states":["MA"]}'],
-    ['create', '--name', 'A', '--start-date', '2027-01-04', '--end-date', '2027-01-03'],
-    ['create', '--name', 'A', '--end-date', '2027-02-29'],
-    ['create', '--name', 'A', '--targeting', '{"stateProvCodes":["MAS"]}'],
-    ['create', '--name', 'A', '--targeting', '{"cities":[{"name":"B","stateProvCode":"M"}]}'],
-    ['update', '1', '--yes'],
-    ['update', '1', '--end-date', '2027-13-01'],
-    ['update', '', '--budget', '1'],
-    ['update', '..', '--budget', '1'],
-    ['get', ''],
-    ['get', '.'],
-    ['get', '..'],
-    ['update', '1', '--start-date', '2027-01-04'],
-    ['search', '--status', 'on'],
-  ])('end with 64 and make no call for: %s %s %s %s %s', async (...args) => {
+  it.each(
+    [
+      ['create', '--yes'],
+      ['create', '--yes', '--name', ' '],
+      ['create', '--name', 'A'],
+      ['create', '--yes', '--name', 'A', '--budget', '1e3'],
+      ['create', '--yes', '--name', 'A', '--start-date', '2027-02-30'],
+      ['create', '--yes', '--name', 'A', '--targeting', '{"postalCodes":[2139]}'],
+      ['create', '--yes', '--name', 'A', '--targeting', '{"states":["MA"]}'],
+      ['create', '--yes', '--name', 'A', '--start-date', '2027-01-04', '--end-date', '2027-01-03'],
+      ['create', '--yes', '--name', 'A', '--end-date', '2027-02-29'],
+      ['create', '--yes', '--name', 'A', '--targeting', '{"stateProvCodes":["MAS"]}'],
+      [
+        ...['create', '--yes', '--name', 'A', '--targeting'],
+        '{"cities":[{"name":"B","stateProvCode":"M"}]}',
+      ],
+      ['update', '1', '--yes'],
+      ['update', '1', '--yes', '--end-date', '2027-13-01'],
+      ['update', '', '--yes', '--budget', '1'],
+      ['update', '..', '--yes', '--budget', '1'],
+      ['get', ''],
+      ['get', '.'],
+      ['get', '..'],
+      ['update', '1', '--yes', '--start-date', '2027-01-04'],
+      ['search', '--status', 'on'],
+    ].map((words) => ({ words })),
+  )('end with 64 and make no call for $words', async ({ words }) => {
     await using site = await Site.open()
 
-    const ran = await site.run('campaigns', ...args.filter((arg) => arg !== undefined))
+    const ran = await site.run('campaigns', ...words)
 
     expect(ran).toMatchObject({ code: 64, stdout: '' })
     expect(ran.stderr).toContain('error: ')
@@ -106,15 +111,18 @@ describe('feedsyncd campaigns search, get, create and update', () => {
     [{ kind: 'signature-mismatch' }, 4],
     [{ kind: 'answer', status: 404 }, 1],
     [{ kind: 'answer', status: 503, retryAfter: '3600' }, 75],
-  ] as const)('if the service answers %o, end with exit code %i', async (fault, code) => {
-    await using site = await Site.open()
-    site.sandbox.faults.add({ at: 'service', ...fault })
+  ] as const)(
+    'if the service answers %o, end with exit code %i and a next step',
+    async (fault, code) => {
+      await using site = await Site.open()
+      site.sandbox.faults.add({ at: 'service', ...fault })
 
-    const ran = await site.run('campaigns', 'get', '7')
+      const ran = await site.run('campaigns', 'get', '7')
 
-    expect(ran).toMatchObject({ code, stdout: '' })
-    expect(ran.stderr).toMatch(/^error: .+\ntry: .+\n$/)
-  })
+      expect(ran).toMatchObject({ code, stdout: '' })
+      expect(ran.stderr).toMatch(/^error: .+\ntry: .+\n$/)
+    },
+  )
 
   it('show a create or update, and send it only after a yes', async () => {
     await using vendor = await CampaignsSite.open(null)
@@ -141,7 +149,7 @@ nothing was sent
     expect(vendor.all).toMatchObject([{ budget: 12, targeting: { jobTitles: ['nurse'] } }])
   })
 
-  it('send no update if the campaign changed after it was shown', async () => {
+  it('send no update, and say so, if the campaign changed after it was shown', async () => {
     await using vendor = await CampaignsSite.open(null)
     const { id } = vendor.site.sandbox.campaigns.create('123', { name: 'A', budget: 9 })
     const meanwhile = () => {
@@ -156,7 +164,7 @@ nothing was sent
     expect(vendor.campaign(id).budget).toBe(5)
   })
 
-  it('send a create only once if its answer was lost, and record it in the history', async () => {
+  it('send a create only once if its answer was lost, say how to look for it, and record it in the history', async () => {
     await using site = await Site.open()
     site.sandbox.faults.add({
       ...{ at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' },

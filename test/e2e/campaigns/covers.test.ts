@@ -30,7 +30,7 @@ async function uploaded(...entries: string[]): Promise<CampaignsSite> {
 const CITY = (name: string) => `targeting: { cities: [{ name: ${name}, stateProvCode: MA }] }`
 
 describe('feedsyncd campaigns covers', () => {
-  it('lists the postings of a campaign, beside the number that the service says', async () => {
+  it('lists the postings of a campaign, and says our count, the number of the service and what each criterion takes', async () => {
     await using vendor = await uploaded(entry('NUR', CITY('Boston')))
 
     const { code, stdout, stderr } = await vendor.campaigns('covers', 'NUR')
@@ -62,7 +62,7 @@ describe('feedsyncd campaigns covers', () => {
     )
   })
 
-  it('ends with 64 for a key that does not exist', async () => {
+  it('ends with 64 for a key that does not exist, and names the nearest', async () => {
     await using vendor = await uploaded(entry('NUR'))
 
     expect(await vendor.campaigns('covers', 'NURS')).toMatchObject({
@@ -72,7 +72,7 @@ describe('feedsyncd campaigns covers', () => {
 })
 
 describe('feedsyncd campaigns why', () => {
-  it('says for an id or a requisition which campaigns cover the posting, and which criterion leaves it out', async () => {
+  it('says for an id or a requisition which campaigns cover the posting, which criterion leaves it out, and whether it carries an id', async () => {
     await using vendor = await uploaded(entry('NUR', CITY('Boston')), entry('COOK'))
 
     const taken = await vendor.campaigns('why', 'J-1')
@@ -102,7 +102,7 @@ describe('feedsyncd campaigns why', () => {
     )
   })
 
-  it('ends with 64 for a posting that no upload has', async () => {
+  it('ends with 64 for a posting that no upload has, and says so', async () => {
     await using vendor = await uploaded(entry('NUR'))
 
     expect(await vendor.campaigns('why', 'J-9')).toMatchObject({
@@ -113,7 +113,7 @@ describe('feedsyncd campaigns why', () => {
 })
 
 describe('feedsyncd campaigns status', () => {
-  it('shows covered postings, spend and what is left, with a total', async () => {
+  it('shows covered postings, spend and what is left, with a total, and warns of a budget that is almost spent', async () => {
     await using vendor = await uploaded(
       entry('NUR', 'period: monthly'),
       entry('COOK', '', '1500.00'),
@@ -161,7 +161,7 @@ it('what a colleague changed on the service is in the plan and, once, in the his
   expect(lines.filter(([what]: string[]) => what === 'changed there')).toHaveLength(1)
 })
 
-it('a file without its last line break is not used by the daemon, and status says so until an apply', async () => {
+it('a file without its last line break is not used by the daemon, status says so with the next step, and apply sends it', async () => {
   await using vendor = await uploaded(entry('NUR'))
   const text = fileOf(entry('NUR', CITY('Austin').replace('MA', 'TX')))
   vendor.write(text.trimEnd())
@@ -183,7 +183,7 @@ it('the plan of a removed entry whose campaign still spends ends with 2', async 
   expect((await vendor.campaigns('plan')).code).toBe(2)
 })
 
-it('a service whose clock differs from ours decides how long a create is unknown', async () => {
+it('the clock of the service, not of this host, decides how long a create is unknown', async () => {
   await using vendor = await CampaignsSite.open(fileOf(entry('A')))
   const { faults } = vendor.site.sandbox
   faults.add({

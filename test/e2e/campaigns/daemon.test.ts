@@ -19,7 +19,7 @@ async function applied(config: Record<string, unknown> = {}): Promise<CampaignsS
 }
 
 describe('run --once', () => {
-  it('creates and binds nothing, because a person has to confirm it', async () => {
+  it('creates nothing and ends with 3, and status names the apply that a person has to confirm', async () => {
     await using vendor = await CampaignsSite.open(fileOf(MASSACHUSETTS))
     const { site, all } = vendor
 
@@ -30,7 +30,7 @@ describe('run --once', () => {
     expect(status.stdout).toMatch(/campaigns apply A/)
   })
 
-  it('uploads feeds, and then sends the targeting that changed in the file', async () => {
+  it('uploads a feed, and sends once the targeting that changed in the file, and no other field', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     site.drop('jobs.xml', feedOf(4))
@@ -40,11 +40,12 @@ describe('run --once', () => {
     const again = await site.run('run', '--once')
 
     expect([ran.code, again.code]).toEqual([0, 0])
+    expect(site.uploads().map(({ state }) => state)).toEqual(['uploaded'])
     expect(all).toMatchObject([{ targeting: { stateProvCodes: ['MA', 'ON'] }, budget: 100 }])
     expect(vendor.calls('campaign-update')).toBe(1)
   })
 
-  it('only reports differences in mode report', async () => {
+  it('only reports differences in mode report, and ends with 3', async () => {
     await using vendor = await applied({ campaigns: { mode: 'report' } })
     const { site } = vendor
     vendor.write(fileOf(MORE))
@@ -69,7 +70,7 @@ describe('run --once', () => {
     expect(check.stdout).toContain('campaigns.yaml is gone, and 1 campaign stays as it is')
   })
 
-  it('uploads feeds even if the campaigns file is broken or the campaign service fails', async () => {
+  it('uploads feeds even if the campaigns file is broken or the campaign service fails, and ends with 3 or 75', async () => {
     await using vendor = await CampaignsSite.open('version: 1\ncampaigns: [')
     const { site } = vendor
     site.drop('one.xml', feedOf(3))
@@ -141,7 +142,7 @@ describe('the daemon', () => {
     await vendor.until(() => expect(daemon.exitCode).toBe(0))
   })
 
-  it('sends targeting again if the answer was lost: at once, and once more after an hour', async () => {
+  it('sends targeting again if the answer was lost, at once and once more after an hour, and is then in line', async () => {
     await using vendor = await applied()
     const { site } = vendor
     await site.daemon()
@@ -183,7 +184,7 @@ describe('the daemon', () => {
     expect(plan.items).toMatchObject([{ key: 'A', postings: { before: 0, after: 2 } }])
   })
 
-  it('waits while another process writes campaigns, and uploads feeds meanwhile', async () => {
+  it('sends targeting only after another process has written campaigns; meanwhile it uploads feeds, and apply ends with 75', async () => {
     await using vendor = await applied()
     const { site, all } = vendor
     site.drop('jobs.xml', feedOf(4))

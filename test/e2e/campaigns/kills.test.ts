@@ -42,7 +42,7 @@ async function opened(file: string) {
   return { vendor, campaigns: vendor.campaigns.bind(vendor) }
 }
 
-it('campaigns apply stops when its lock is deleted', async () => {
+it('campaigns apply stops with 75 when its lock is deleted, and the next apply sends the rest', async () => {
   const { vendor, campaigns } = await opened(fileOf(entry('A'), entry('B')))
   await using _ = vendor
   const { site } = vendor
@@ -79,7 +79,7 @@ describe('after campaigns apply was killed', () => {
     expect([vendor.calls('campaign-create'), vendor.all.length]).toEqual([1, 1])
   })
 
-  it('before a create arrived, only this entry waits for an hour, also after forget', async () => {
+  it('before a create arrived, its entry waits, also after forget, and the other entry is created', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A'), entry('B')))
     await using _ = vendor
 
@@ -94,7 +94,7 @@ describe('after campaigns apply was killed', () => {
     expect(vendor.all.map(({ name }) => name?.slice(0, 10))).toEqual(['Campaign B'])
   })
 
-  it('between a create and its answer, the next apply finds the campaign by its mark', async () => {
+  it('between a create and its answer, the next apply finds the campaign by its mark and creates no second one', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A')))
     await using _ = vendor
 
@@ -110,7 +110,7 @@ describe('after campaigns apply was killed', () => {
     expect([vendor.calls('campaign-create'), vendor.all.length]).toEqual([1, 1])
   })
 
-  it('between an update and its answer, the next apply has nothing to send', async () => {
+  it('between an update and its answer, the next apply has nothing to send, and the history names the end of the process', async () => {
     const { vendor, campaigns } = await opened(fileOf(entry('A')))
     await using _ = vendor
     await vendor.apply()
@@ -130,7 +130,7 @@ it.each([
   ['before its targeting arrived', LOST, ['MA']],
   ['after its targeting was carried out', DONE, ['ON']],
 ] as const)(
-  'a daemon that was killed %s sends the targeting again',
+  'a daemon that was killed %s sends the targeting again, and its entry is pending',
   async (_when, fault, states) => {
     const { vendor } = await opened(fileOf(MASSACHUSETTS))
     await using _ = vendor
@@ -143,7 +143,7 @@ it.each([
 
     expect([killed, again.code]).toEqual([[states], 0])
     expect(vendor.all).toMatchObject([{ targeting: { stateProvCodes: ['ON'] } }])
-    // The service does not show targeting, and a late write may still replace it for an hour.
+    // The service does not show targeting, and for an hour a late write can still replace it.
     const { entries } = JSON.parse((await vendor.campaigns('plan', '--json')).stdout)
     expect(entries).toMatchObject([{ state: 'pending' }])
   },

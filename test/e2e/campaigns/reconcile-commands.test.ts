@@ -19,7 +19,7 @@ async function applied(...entries: string[]): Promise<CampaignsSite> {
 }
 
 describe('feedsyncd campaigns plan', () => {
-  it('writes nothing anywhere, and needs no lock', async () => {
+  it('writes nothing on this host or on the service, and prints the same while another process holds the lock', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const state = join(vendor.site.root, 'state')
 
@@ -61,7 +61,7 @@ describe('feedsyncd campaigns plan', () => {
 `)
   })
 
-  it('names blocked entries and findings, each with one next step, and ends with 3', async () => {
+  it('names blocked entries and findings, each with one next step, as text and as JSON, and ends with 3', async () => {
     await using vendor = await CampaignsSite.open(
       fileOf(entry('A', 'campaignId: "999"'), entry('B')),
     )
@@ -90,7 +90,7 @@ findings:
     })
   })
 
-  it('answers an unknown key with the nearest one', async () => {
+  it('ends with 64 for an unknown key, without a call, and names the nearest, as apply, status and preview do', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('NUR-Q1')))
 
     for (const command of [['plan'], ['apply', '--lower'], ['status'], ['preview']]) {
@@ -101,7 +101,7 @@ findings:
     expect(vendor.site.sandbox.requests()).toEqual([])
   })
 
-  it('ends with 4 if the credentials are refused, and with 75 if the service is down', async () => {
+  it('ends with 4 if the credentials are refused, and apply with 75 if the service is down', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const { faults } = vendor.site.sandbox
     faults.add({ at: 'service', kind: 'signature-mismatch', times: 1 })
@@ -128,7 +128,7 @@ findings:
 })
 
 describe('feedsyncd campaigns apply', () => {
-  it('shows the plan on a terminal, and sends it only after a yes', async () => {
+  it('shows the plan on a terminal, sends it only after a yes, and asks nothing if there is nothing to send', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     const plan = '+ A: create\n    name: Campaign A\n    budget: 100.00\n'
 
@@ -144,7 +144,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(again).toMatchObject({ code: 0, stdout: 'nothing to send\n' })
   })
 
-  it('sends nothing if the plan changed after the confirmation', async () => {
+  it('sends nothing if the plan changed after the confirmation, and shows the new plan and the command that sends it', async () => {
     await using vendor = await applied(entry('A'))
     vendor.write(fileOf(entry('A', 'budget: "150.00"')))
     const meanwhile = () => {
@@ -164,7 +164,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.campaign('48001').budget).toBe(150)
   })
 
-  it('sends with --lower only changes that spend less', async () => {
+  it('sends with --lower only changes that spend less, says how many are left, and refuses --plan beside it', async () => {
     await using vendor = await applied(entry('A'), entry('B'))
     vendor.write(fileOf(entry('A', 'budget: "90.00"'), entry('B', 'budget: "150.00"'), entry('C')))
 
@@ -177,7 +177,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.all.map(({ budget }) => budget)).toEqual([90, 100])
   })
 
-  it('sends the changes of the named entries only', async () => {
+  it('sends the changes of the named entries only, by the command that their plan names', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A'), entry("it's"), entry('C')))
 
     const planned = await vendor.campaigns('plan', 'A', "it's")
@@ -209,7 +209,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(status.entries).toMatchObject([{ key: 'A', state: 'in line', campaignId: '48001' }])
   })
 
-  it('finds a campaign whose create had no answer, and creates no second one', async () => {
+  it('ends with 3 if a create had no answer; the next apply finds its campaign and creates no second one', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add({ ...LOST, times: 1 })
 
@@ -224,7 +224,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.calls('campaign-create')).toBe(1)
   })
 
-  it('creates a campaign again whose create never arrived, after an hour and not after forget', async () => {
+  it('creates a campaign again whose create never arrived, after an hour and not after forget, and says so meanwhile', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add(DROPPED)
     await vendor.apply()
@@ -247,7 +247,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.all).toHaveLength(1)
   })
 
-  it('waits for another process that writes campaigns, and then ends with 75', async () => {
+  it('ends with 75 if another process does not stop writing campaigns', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     using _writer = acquireLock(join(vendor.site.root, 'state', 'campaigns'))
 
@@ -257,7 +257,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(ran.stderr).toContain('another feedsyncd is writing campaigns')
   })
 
-  it('sends nothing if the file is broken, empty, cut short or missing', async () => {
+  it('sends nothing if the file is broken, empty, cut short or missing, ends with 78 and names the place of the mistake', async () => {
     const file = fileOf(entry('A'))
     await using vendor = await CampaignsSite.open(file, { campaigns: { file: 'campaigns.yaml' } })
     for (const text of ['', file.slice(0, 55), fileOf(entry('A', 'budgte: 3'))]) {
@@ -277,7 +277,7 @@ describe('feedsyncd campaigns apply', () => {
 })
 
 describe('feedsyncd campaigns status, history, export and forget', () => {
-  it('status says that campaigns are off without a campaigns file', async () => {
+  it('status says that campaigns are off without a campaigns file, and plan ends with 78', async () => {
     await using vendor = await CampaignsSite.open(null)
 
     const status = await vendor.campaigns('status')
@@ -324,7 +324,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(status.stdout).toMatch(/^next +feedsyncd campaigns apply A --config /m)
   })
 
-  it('history shows each write and decision, newest first, with the person', async () => {
+  it('history shows each write and decision, newest first, with the person, and ends with 64 for an unknown key', async () => {
     await using vendor = await applied(entry('A'))
     vendor.write(fileOf(entry('A', 'budget: "90.00"')))
     await vendor.campaigns('apply', '--lower')
@@ -352,7 +352,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(planned.stdout).toMatch(/^nothing to send$/m)
   })
 
-  it('forget leaves the campaign unchanged, and the key gets no other campaign while it is live', async () => {
+  it('forget leaves the campaign unchanged, the key gets no other campaign while it is live, and a second forget ends with 64', async () => {
     await using vendor = await applied(entry('A'))
     const before = vendor.writes()
 
@@ -371,7 +371,7 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
     expect(made).toMatchObject({ code: 0, stdout: 'created A (campaign 48002)\n' })
   })
 
-  it('preview lists the postings that an entry selects, gains and loses', async () => {
+  it('preview counts what each entry selects before and after, and lists what one entry gains and loses, and why', async () => {
     await using vendor = await applied(entry('A', 'targeting: { jobTitles: [nurse 1] }'))
     vendor.site.drop('jobs.xml', feedOf(4))
     await vendor.site.run('run', '--once')
@@ -382,9 +382,13 @@ describe('feedsyncd campaigns status, history, export and forget', () => {
 
     const all = await vendor.campaigns('preview')
     const one = await vendor.campaigns('preview', 'A')
+    const unsent = await vendor.campaigns('preview', 'B')
 
     expect(all.stdout).toMatch(/^A +1 +1\nB +0 +2$/m)
-    expect(one.stdout).toMatch(/^- +J-1 +Nurse 1 .*\n\+ +J-3 +Nurse 3 /m)
+    expect(one.stdout).toMatch(
+      /^- +J-1 +Nurse 1 .*\n\+ +J-3 +Nurse 3 .* now: jobTitles wants nurse 1/m,
+    )
+    expect(unsent.stdout).toMatch(/^\+ +J-\d .* {2}externalCampaignId B$/m)
     expect(one.stderr).toBe('postings: 1 -> 1 (+1, -1), of 4 postings\n')
   })
 })

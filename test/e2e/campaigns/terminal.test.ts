@@ -25,28 +25,31 @@ describe.each(COMMANDS)('on a terminal that stays open, campaigns %s', (_, words
     ['n', 'n\n', 3],
     ['Enter', '\n', 3],
     ['Ctrl-C', '\u0003', 130],
-  ] as const)('ends after %s', async (_key, keys, code) => {
-    await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    vendor.site.sandbox.campaigns.create('123', { name: 'Nurses', budget: 9 })
-    const isForget = words[0] === 'forget'
-    if (isForget) {
-      const { faults } = vendor.site.sandbox
-      faults.add({
-        at: 'service',
-        kind: 'drop',
-        point: 'headers',
-        how: 'rst',
-        times: 1,
-        route: 'campaign-create',
-      })
-      await vendor.apply()
-    }
-    const before = vendor.writes()
+  ] as const)(
+    'after %s, ends with its exit code and sends only a confirmed write',
+    async (_key, keys, code) => {
+      await using vendor = await CampaignsSite.open(fileOf(entry('A')))
+      vendor.site.sandbox.campaigns.create('123', { name: 'Nurses', budget: 9 })
+      const isForget = words[0] === 'forget'
+      if (isForget) {
+        const { faults } = vendor.site.sandbox
+        faults.add({
+          at: 'service',
+          kind: 'drop',
+          point: 'headers',
+          how: 'rst',
+          times: 1,
+          route: 'campaign-create',
+        })
+        await vendor.apply()
+      }
+      const before = vendor.writes()
 
-    const terminal = await opened(vendor, ...words)
-    terminal.type(keys)
+      const terminal = await opened(vendor, ...words)
+      terminal.type(keys)
 
-    expect(await terminal.ended()).toBe(code)
-    expect(vendor.writes() - before).toBe(code === 0 && !isForget ? 1 : 0)
-  })
+      expect(await terminal.ended()).toBe(code)
+      expect(vendor.writes() - before).toBe(code === 0 && !isForget ? 1 : 0)
+    },
+  )
 })
