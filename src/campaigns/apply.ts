@@ -14,7 +14,7 @@ import { updateEntry } from './update-entry.ts'
 import { recordUsed } from './used-file.ts'
 import type { WriteResult } from './write.ts'
 
-export interface ApplyTools {
+interface ApplyTools {
   sources: PlanSources
   api: CampaignApi
   store: CampaignStore
@@ -26,7 +26,7 @@ export interface ApplyTools {
   isCurrent: () => boolean
 }
 
-export interface ApplyOrder extends PlanScope {
+interface ApplyOrder extends PlanScope {
   /** The digest that a person confirmed; null to send only changes that spend less, which need no confirmation. */
   digest: string | null
 }

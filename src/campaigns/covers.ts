@@ -20,7 +20,7 @@ import {
 } from './targeting.ts'
 
 /** CriterionCount says how many of the postings with the entry's id one criterion takes. */
-export interface CriterionCount {
+interface CriterionCount {
   name: Criterion
   takes: number
   /**

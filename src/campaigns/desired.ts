@@ -28,7 +28,7 @@ export interface Entry {
   campaignId: string | null
 }
 
-export type DesiredReading =
+type DesiredReading =
   | { kind: 'desired'; entries: Entry[] }
   | { kind: 'problems'; problems: YamlProblem[] }
 

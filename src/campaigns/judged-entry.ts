@@ -38,7 +38,7 @@ export interface JudgedEntry {
 export const PLAN = hintWith(null, commandFor('campaigns plan'))
 
 /** LookInput is what a look read. */
-export interface LookInput {
+interface LookInput {
   entries: readonly Entry[]
   memory: Memory
   seen: Seen

@@ -13,7 +13,7 @@ export function readCampaigns<T>(config: Config, read: (known: CampaignReader) =
   return known === null ? none : read(known)
 }
 
-export interface LastKnown {
+interface LastKnown {
   bindings: readonly Binding[]
   /** The daemon's last look; null if there was none. */
   run: CampaignRun | null

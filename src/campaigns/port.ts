@@ -148,7 +148,7 @@ export interface CampaignStore extends CampaignReader, Disposable {
 }
 
 /** UsedFile is the last file that the daemon used, or that a person applied as a whole. */
-export interface UsedFile {
+interface UsedFile {
   fileSha256: string
   keys: readonly string[]
 }

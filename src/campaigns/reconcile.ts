@@ -62,7 +62,7 @@ export function campaignScheduleOf(
   return new CampaignSchedule({ looks, clock, log, notifyOperator })
 }
 
-export interface ScheduleSources extends Omit<ScheduleOptions, 'looks'> {
+interface ScheduleSources extends Omit<ScheduleOptions, 'looks'> {
   env: NodeJS.ProcessEnv
   history: History
 }

@@ -7,7 +7,7 @@ import { stateMark } from '../history/state-mark.ts'
 import type { CampaignRun } from '../ops/campaigns/run.ts'
 import type { Binding, CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
-export interface CampaignStoreOptions {
+interface CampaignStoreOptions {
   /** Path of the database. */
   file: string
   /** Address and identity. Rows of other accounts are not visible. */

@@ -36,7 +36,7 @@ export const isLimited = ({ kind, ...answer }: CampaignAnswer<unknown>): boolean
   (answer.class === 'credentials' || (answer.class === 'temporary' && answer.status !== null))
 
 /** UpdateOrder is one update of a campaign that was just read. */
-export interface UpdateOrder {
+interface UpdateOrder {
   bound: Binding
   /** The campaign as it was read. */
   campaign: Campaign

@@ -17,7 +17,7 @@ import { sentOf } from '../sent.ts'
 import type { Campaign } from '../service/port.ts'
 import { type CanonicalTargeting, readTargeting } from '../targeting.ts'
 
-export interface PlanView {
+interface PlanView {
   commandLine: CommandLine
   /** The keys that the command was called with; empty if it was called for all entries. */
   keys: readonly string[]

@@ -24,7 +24,7 @@ const WAITS = [1 * SECOND, 5 * SECOND, 15 * SECOND]
 /** OnPage is called after each page, with the number of campaigns read so far and the service's total. */
 export type OnPage = (read: number, total: number | null) => void
 
-export interface ListingParts {
+interface ListingParts {
   search: CampaignApi['search']
   clock: Clock
   onPage?: OnPage | undefined
