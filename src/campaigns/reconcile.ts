@@ -123,6 +123,7 @@ async function reconcile(
   }
 }
 
+/** lookWith sends the targetings that are due, looks, and stores the result. Throws if `stop` aborts the look. */
 async function lookWith(
   writer: Writer,
   {
@@ -142,8 +143,8 @@ async function lookWith(
   const recorder = new Recorder({ store, clock, actor: 'daemon', by: `daemon: ${looked.cause}` })
   const api = targetingApiOf(writer.api)
   const tools = { api, store, clock, recorder, identity: account.identity, isCurrent }
-  const isKept = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
-  const results = isKept ? await sync(file, tools, signals) : null
+  const maySend = writer.keepsTargeting && looked.cause !== 'upload' && !isPaused()
+  const results = maySend ? await sync(file, tools, signals) : null
   const found = await look(writer, { file, keys: null }, stop)
   stop.throwIfAborted()
   if (!('class' in found)) return keepLook(store, { looked, found, results })
@@ -187,6 +188,7 @@ function runOf(before: CampaignRun | null, looked: LookMoment, ended: LookEnd): 
   return { ...nothing, ...before, ...looked, problem: null, hint: null, ...ended, since }
 }
 
+/** keepRun stores the end of a look as the last run, and returns this run. */
 function keepRun(store: CampaignStore, looked: LookMoment, ended: LookEnd): CampaignRun {
   const run = runOf(store.lastRun(), looked, ended)
   store.keepRun(run)

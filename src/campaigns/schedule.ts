@@ -28,7 +28,7 @@ export interface Looks {
 export interface LookSignals {
   /** After `stop` a look sends nothing new. */
   stop: AbortSignal
-  /** `abort` ends a running request. */
+  /** `abort` also ends a running request. */
   abort: AbortSignal
 }
 

@@ -73,10 +73,11 @@ export async function update(
   const before = shownFields(campaign, body)
   const wasRepeat = bound.repeatAt !== null
   // If the campaign had these values before, reading them afterwards does not prove that our write arrived.
-  const wasThere = compareWithSent(campaign, body).mismatched.length === 0
+  const hadValues = compareWithSent(campaign, body).mismatched.length === 0
   const result = (ended: Omit<WriteResult, 'key' | 'campaignId' | 'action'>): WriteResult => {
     return { key, campaignId, action: 'update', isLimited: false, ...ended }
   }
+  /** True after a try whose result is not known. */
   let isUnclear = false
   for (let n = 1; ; n++) {
     const begun = withWriteBegun(bound, body, clock.now())
@@ -86,6 +87,7 @@ export async function update(
       return recorder.begin({ ...write, before: valuesBefore(bound, campaign, body) })
     })
     const answer = await put()
+    /** end ends the row, and saves the binding with the time of its next repeat. */
     const end = ({ binding, repeats = false, ...ending }: UpdateEnd) =>
       store.atomically(() => {
         recorder.end(id, ending)
@@ -115,7 +117,8 @@ export async function update(
     }
     const after = read.value
     const { mismatched, hidden } = compareWithSent(after, body)
-    if (mismatched.length === 0 && (whyUnclear === null || (hidden.length === 0 && !wasThere))) {
+    const isProven = whyUnclear === null || (hidden.length === 0 && !hadValues)
+    if (mismatched.length === 0 && isProven) {
       const kept = withWriteDone(bound, body)
       const binding = isTargeted
         ? { ...kept, shown: shownTargeting(after, body) ?? kept.shown }
@@ -124,13 +127,13 @@ export async function update(
       end({ outcome: 'done', reason, binding })
       return result({ outcome: 'done', reason: null })
     }
-    const isOther = whyUnclear === null && mismatched.includes('targeting')
-    const echo = isOther ? echoOf({ bound, body, before: campaign, after }) : null
+    const isOtherTargeting = whyUnclear === null && mismatched.includes('targeting')
+    const echo = isOtherTargeting ? echoOf({ bound, body, before: campaign, after }) : null
     const reason =
       whyUnclear ?? `the service accepted it, but shows another ${mismatched.join(', ')}`
     const outcome = whyUnclear === null ? 'not-as-sent' : 'unknown'
     isUnclear ||= whyUnclear !== null
-    const repeats = isOther && echo === null && !wasRepeat
+    const repeats = isOtherTargeting && echo === null && !wasRepeat
     end({ outcome, reason, binding: echo ?? begun, repeats })
     const isUnchanged = JSON.stringify(shownFields(after, body)) === JSON.stringify(before)
     const mayRepeat = n < TRIES && isUnchanged && isCurrent() && mayWrite(after) && !signal.aborted
