@@ -55,7 +55,7 @@ export const NO_POSTING: TargetedPosting = {
   postalCode: '',
 }
 
-const FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
+const TESTED_FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
   cities: ['city', 'state'],
   externalCampaignId: ['externalCampaignId'],
   requisitionIds: ['requisitionId'],
@@ -147,7 +147,7 @@ async function countSelected(side: FeedSide, all: readonly Measured[], signal: A
       overlaps.set(pair, (overlaps.get(pair) ?? 0) + 1)
   }
   const criteria = CRITERIA.filter((name) => asked.some((one) => !isEmpty(one.targeting, name)))
-  const needed = [...new Set(criteria.flatMap((name) => FIELDS[name]))]
+  const needed = [...new Set(criteria.flatMap((name) => TESTED_FIELDS[name]))]
   const problems =
     asked.length === 0 ? [] : await side.read({ fields: needed, needed, take }, signal)
   const missingPins = new Map<string, string[]>()
@@ -181,9 +181,8 @@ export function targetingsToMeasure(all: readonly JudgedEntry[]): Measured[] {
     targeting === null ? [] : { key, targeting, wanted: true },
   )
   const current = all.flatMap(({ entry: { key, targeting: managed }, campaign, known, action }) => {
-    const isManaged = managed !== null
-    const targeting =
-      campaign === null || (action === null && isManaged) ? null : currentTargeting(campaign, known)
+    const isMeasured = action !== null || managed === null
+    const targeting = campaign !== null && isMeasured ? currentTargeting(campaign, known) : null
     return targeting === null ? [] : { key, targeting, wanted: false }
   })
   return [...wanted, ...current]

@@ -33,8 +33,8 @@ export function findingsOf(facts: LookFacts): LookFinding[] {
   const first = [...doubts(facts), ...openCreations(facts)]
   const ofEntries = facts.judged.flatMap((one) => [
     ...coverageFindings(facts, one),
-    ...left(one),
-    ...postings(facts, one),
+    ...keptValues(one),
+    ...feedFindings(facts, one),
   ])
   if (!facts.isWhole) return [...first, ...ofEntries]
   return [...first, ...outside(facts), ...ofEntries, ...overlaps(facts), ...withoutEntry(facts)]
@@ -123,8 +123,8 @@ function outside({
     })
 }
 
-/** left finds the fields that we sent and that the file no longer names, because their values stay. */
-function left({ entry, campaign, campaignId, known }: JudgedEntry): LookFinding[] {
+/** keptValues finds the fields that we sent and that the file no longer names, because their values stay. */
+function keptValues({ entry, campaign, campaignId, known }: JudgedEntry): LookFinding[] {
   if (campaign === null) return []
   return droppedFields(entry, known).flatMap((field) => {
     const current = currentValue(campaign, known, field)
@@ -139,8 +139,8 @@ function left({ entry, campaign, campaignId, known }: JudgedEntry): LookFinding[
   })
 }
 
-/** postings compares one entry with the feeds. */
-function postings(
+/** feedFindings compares one entry with the last uploads of the feeds. */
+function feedFindings(
   { effects, now }: LookFacts,
   { entry, campaign, campaignId }: JudgedEntry,
 ): LookFinding[] {
