@@ -57,21 +57,21 @@ export interface DaemonParts {
 
 export interface RunOptions {
   /**
-   * Takes and delivers the files that are in the folder, then returns. It waits for files that are still being written,
-   * up to `incompleteAfterMs` from the start.
+   * Whether the daemon takes and delivers the files that are in the folder, and then ends. It waits for files that are
+   * still being written, but not longer than `incompleteAfterMs` after its start.
    */
   once: boolean
-  /** Starts nothing new; running work may finish until `abort`. */
+  /** After this signal the daemon starts nothing new. Running work can finish until `abort`. */
   stop: AbortSignal
-  /** Ends all running work. */
+  /** This signal ends all running work. */
   abort: AbortSignal
 }
 
-/** The time between two checks for decisions of other processes, which take effect within 2 s. */
+/** The daemon looks this often for decisions of other processes, so that they take effect within 2 s. */
 const POLL_MS = SECOND
 /** The shortest time between two rounds, because many files and attempts send thousands of wake signals. */
 const ROUND_GAP_MS = 5
-/** `run --once` gives up after errors for this time: it has then tried again and failed again. */
+/** `run --once` ends when errors have followed each other without a break for longer than this. */
 const ONCE_FAILING_MS = 2 * SECOND
 const LOOK_GIVEN_UP_MS = 2 * SECOND
 /** The start waits at most this long until the folder is watched, because its disk might never answer. */
@@ -132,8 +132,8 @@ export class Daemon {
   }
 
   /**
-   * run runs until `stop`, or with `once` until nothing more can be done now, then drains. Returns the error of a lost
-   * database, or null.
+   * run runs until `stop`, or with `once` until nothing more can be done now, and then waits for the work that still
+   * runs. Returns the error of a lost database; null if the database was not lost.
    */
   async run(asked: RunOptions): Promise<FeedsyncError | null> {
     const { signal } = this.#halt
@@ -185,6 +185,7 @@ export class Daemon {
     this.#waitsFor = what
     await Promise.all(work)
     this.#waitsFor = 'its threads'
+  /** #waitFor waits for all of `work`, and keeps `what` for the message of `reportStuck`. */
   }
 
   stuck(): void {
@@ -230,6 +231,7 @@ export class Daemon {
       if (this.#haltIfLost() || this.#pause.remainingMs() > 0) return
       this.#intake.look((error) => {
         // The stop ends the listing thread, so a look that fails after the stop means nothing.
+  /** #round starts all work that is due, and waits for none of it. */
         if (error !== undefined && this.#stage === 'running') this.#paused(error)
         this.#wakeSignal.raise()
       })
@@ -264,7 +266,7 @@ export class Daemon {
     })
   }
 
-  /** #ended pauses or logs for the error of work that a round started, if it failed, and wakes the loop. */
+  /** #ended handles the error of work that a round started, if there is an error, and wakes the loop. */
   #ended(error?: unknown): void {
     if (error !== undefined) this.#onError(error)
     this.#wakeSignal.raise()
@@ -301,6 +303,10 @@ export class Daemon {
     if (this.#sending.running.length > 0) return false
     if (this.#intake.looking !== null && !(isLate && this.#intake.isStuck)) return false
     if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
+  /**
+   * #isDone returns whether `run --once` can end. If it `isLate`, it no longer waits for unsettled files or for a look
+   * that is stuck.
+   */
     return !this.#sendQueue.hasDue && (isLate || !this.#intake.isUnsettled)
   }
 

@@ -11,8 +11,8 @@ import type { Ledger } from '../pipeline/ledger.ts'
 export type ExpectingRule = Pick<FeedConfig, 'expectEveryMs' | 'match' | 'name'>
 
 /**
- * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes that
- * version when no rule expects the feed. `ruleFor` returns the feed of a path.
+ * expectFeeds runs at the start. It adds a `gone` version for each expected feed without a version, and removes each
+ * version that it added earlier if no rule expects its feed any more. `ruleFor` returns the rule for a path.
  */
 export function expectFeeds(
   { history, ledger }: { history: History; ledger: Ledger },

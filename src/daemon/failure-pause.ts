@@ -21,8 +21,9 @@ export class FailurePause {
   readonly #clock: Clock
   readonly #conditions: Conditions
   readonly #log: Log
-  /** Monotonic ms. */
+  /** Monotonic ms of the first of the errors that follow each other without a break. */
   #since = Number.NEGATIVE_INFINITY
+  /** Monotonic ms at which the pause ends. */
   #until = Number.NEGATIVE_INFINITY
 
   constructor({ clock, conditions, log }: FailurePauseParts) {
@@ -32,8 +33,8 @@ export class FailurePause {
   }
 
   /**
-   * begin begins a pause and sets the condition. The condition ends by time, not with a good round, because work that
-   * the round started can still fail.
+   * begin begins a pause, sets the condition, and logs an unknown error the first time. The condition ends by time, not
+   * with a good round, because work that the round started can still fail.
    */
   begin(error: unknown): void {
     const isKnown = isRetryable(error)
@@ -67,6 +68,7 @@ export class FailurePause {
   }
 
   remainingMs(): number {
+  /** remainingMs returns the ms until the pause ends; 0 if there is no pause now. */
     return Math.max(0, this.#until - this.#clock.monotonic())
   }
 }

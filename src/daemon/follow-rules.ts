@@ -20,7 +20,7 @@ export interface FollowRulesParts {
 
 /**
  * followRules applies the current rules to unsent versions, adds expected feeds so that they can be late, and judges
- * anew the versions that were held beside another feed.
+ * anew the versions that the guard `second-feed` holds. It logs an error and does not throw it.
  */
 export async function followRules({
   feeds,

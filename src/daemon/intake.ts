@@ -1,6 +1,6 @@
-// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). Each change is
-// found by a listing; hints, and looks at single files in between, only find it sooner. A restart loses nothing,
-// because the next scan finds every file that the history does not know.
+// Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). The next listing
+// finds every change. A hint makes it come sooner, and a look at single files finds their changes before it. A restart
+// loses nothing, because the next scan finds every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -22,7 +22,10 @@ export interface IntakeParts {
   inboxConfig: Config['inbox']
   ledger: Ledger
   takeQueue: TakeQueue
-  /** restlessToRead returns the files to read as they are, because they never stay the same (restless.ts). */
+  /**
+   * restlessToRead returns the files to read as they are, because they never stay the same (restless.ts). `now` is in
+   * monotonic ms.
+   */
   restlessToRead: (now: number) => Promise<Candidate[]>
   ruleFor: RuleFor
   /** scanFolder scans the folder and returns how long the listing took, in ms (scan-folder.ts). */
@@ -37,7 +40,7 @@ const SCAN_SHARE = 0.2
 const LEAST_SCAN_GAP_MS = 20
 /** Longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE
-/** A rescan comes after 3/4 to the whole interval, so that many hosts on one share do not scan at the same time. */
+/** A rescan comes after 75 to 100 % of `inbox.rescan`, so that many hosts on one share do not scan at the same time. */
 const JITTER = 0.25
 
 export class Intake {
@@ -54,14 +57,17 @@ export class Intake {
   readonly #withRoom: IntakeParts['withRoom']
   /** Monotonic ms of the next scan; a hint makes it earlier. */
   #nextScan = 0
-  /** Whether a hint came after the last listing. */
+  /** Whether a hint came after the last scan began. */
   #isHinted = false
+  /** Monotonic ms at which the last scan ended. */
   #lastScan = Number.NEGATIVE_INFINITY
   /** The look at the folder that runs now. */
   #looking: Promise<void> | null = null
-  /** Monotonic ms of its beginning. */
+  /** Monotonic ms at which the last look began. */
   #lookedAt = 0
+  /** In ms. */
   #lastScanTook = 0
+  /** The history's `dataVersion` in the last round; null before the first round. */
   #dataVersion: number | null = null
 
   constructor(parts: IntakeParts) {
@@ -96,14 +102,15 @@ export class Intake {
   }
 
   /**
-   * isStuck returns whether the running look does not end, because the disk or network of the folder does not answer.
+   * isStuck returns whether a look has run for too long, because the disk or network of the folder does not answer.
    */
   get isStuck(): boolean {
     return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
 
   /**
-   * nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes.
+   * nextAt returns the monotonic ms at which `look` has work again; infinity while a look runs, because its end wakes
+   * the loop.
    */
   nextAt(): number {
     if (this.#looking !== null) return Number.POSITIVE_INFINITY
@@ -111,9 +118,9 @@ export class Intake {
   }
 
   /**
-   * look begins to list the folder, or to look at changed files, when it is time. It queues the files that are ready.
-   * It does not wait for the file system, which might never answer. `ended` is called after the look, with its error if
-   * it failed.
+   * look begins to list the folder, or to look at changed files, when it is time, and queues the files that are ready.
+   * At each call it also queues expired files and requested files. It does not wait for the file system, which might
+   * never answer. `ended` is called after the look, with the error of a failed look.
    */
   look(ended: (error?: unknown) => void): void {
     if (this.#looking === null && this.#clock.monotonic() >= this.nextAt()) {
@@ -143,7 +150,10 @@ export class Intake {
     this.#lastScan = this.#clock.monotonic()
   }
 
-  /** #queueQuiet looks again at files that might be quiet by now, without a whole scan, and queues the quiet ones. */
+  /**
+   * #queueQuiet looks again at files that might be quiet by now, without a whole scan, and queues the quiet ones. If a
+   * file is gone or cannot be used, it asks for a scan.
+   */
   async #queueQuiet(): Promise<void> {
     const due = this.#settler.due(this.#clock.monotonic())
     if (due.length === 0) return
@@ -170,7 +180,10 @@ export class Intake {
     }
   }
 
-  /** #queueRequests does what other processes ask for: take a file (`feedsyncd upload`) or read one again (`retry`). */
+  /**
+   * #queueRequests queues the files that other processes ask for (`feedsyncd upload`). After each change of the history
+   * by another process, it asks for a scan, because the change can be a `feedsyncd retry`.
+   */
   #queueRequests(): void {
     const changes = this.#history.dataVersion()
     if (changes !== this.#dataVersion) {
@@ -181,7 +194,7 @@ export class Intake {
     // Each round queues the open requests again, so a request whose file could not be taken is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {
       const rule = this.#ruleFor(path, feed)
-      // The person's configuration already has another folder: the file of that name in our folder is not meant.
+      // The command read a newer configuration with another folder, so it does not mean the file in our folder.
       if (!isAbsolute(path) && this.#inbox.absolute(path) !== source) {
         const reason = `the daemon still watches ${this.#inbox.absolute('')}: restart it first`
         this.#history.answerRequest(id, { reason })

@@ -26,7 +26,10 @@ export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
     return (this.#free.get(lane)?.size ?? 0) > 0
   }
 
-  /** take removes and returns the next free item of the lane. The caller must later pass it to `done`. */
+  /**
+   * take removes and returns the next free item of the lane; undefined if the lane has none. The caller must later pass
+   * the item to `done`.
+   */
   take(lane: L): T | undefined {
     const free = this.#free.get(lane)
     const [next] = free ?? []
@@ -34,6 +37,7 @@ export class LaneQueue<T extends { lane: L; group: string }, L = T['lane']> {
     return next
   }
 
+  /** done forgets an item that was taken, and frees the next item of its group. */
   done(item: T): void {
     const group = this.#groups.get(item.group)
     group?.delete(item)

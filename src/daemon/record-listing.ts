@@ -28,9 +28,9 @@ export interface RecordListingParts {
 const PIECE = 64
 
 /**
- * recordListing records a listing and returns the files to read once they are quiet, oldest first. It leaves out busy
- * files. It returns skipped files, but records no new state for them. A folder that cannot be read proves nothing about
- * its files. A file that cannot be recorded is skipped alone; an error of the disk or database ends the whole work.
+ * recordListing records a listing and returns the files to read once they are quiet, sorted by `inOrder`. It leaves out
+ * busy files. It returns skipped files, but records no new state for them. It records nothing of a folder that could not
+ * be read. A file that cannot be recorded is skipped alone. Throws errors that are `isRetryable`.
  */
 export async function recordListing(
   listing: Listing,
@@ -52,7 +52,7 @@ export async function recordListing(
 
   const news = inOrder(freeOf(listing.files), (file) => dateOf(originOf(file), clock.now()))
   const record = (file: Sighting) => {
-    // The file might have been taken meanwhile.
+    // The file might have been taken after `news` was made.
     if (isFree(file, (path) => ledger.isInMotion(path)) && !skipped.has(file))
       ledger.writeFile(originOf(file), { kind: 'detected', size: file.identity.size })
   }
@@ -106,8 +106,8 @@ function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
 }
 
 /**
- * inOrder sorts files by age, so that the file of a feed that was written last becomes the newest version. Files with
- * dates follow, newest date first, so that no older file is sent.
+ * inOrder sorts files by age, the oldest first, so that the file of a feed that was written last becomes the newest
+ * version. After them come the files with a date in their names, the newest date first, so that no older file is sent.
  */
 function inOrder(files: readonly Sighting[], dated: (file: Sighting) => string | null): Sighting[] {
   const byAge = files.toSorted((a, b) => {

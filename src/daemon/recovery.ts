@@ -27,8 +27,9 @@ export interface RecoveryParts {
 }
 
 /**
- * recover records a loss of the history and a change of the service. After a crash, it ends running attempts as
- * `unknown`, removes copies that belong to no version, and reads which receipts are missing.
+ * recover records a loss of the history and a change of the service, and makes versions due that wait for an account.
+ * After a crash, it ends running attempts as `unknown`. It reads files again whose copies are missing, holds versions of
+ * a state directory that was restored, removes copies that belong to no version, and finds missing receipts.
  */
 export async function recover(
   { clock, history, inboxDirectory, ledger, log, postDelivery, spool }: RecoveryParts,
@@ -94,8 +95,8 @@ type RepairParts = Pick<RecoveryParts, 'history' | 'inboxDirectory' | 'ledger'>
 
 /**
  * handleMissingCopies repairs the versions whose copies were lost with a host or a disk. Their files are read again. If
- * the file is gone, too, the version fails, so that a person learns of it. Returns how many unsent versions lost a
- * copy.
+ * the file is gone, too, its version fails, so that a person learns of the loss. Returns how many unsent versions lost
+ * their copies.
  */
 function handleMissingCopies(
   copies: readonly string[],
@@ -142,7 +143,8 @@ function inFolder(directory: string, path: string): BigIntStats | undefined {
 }
 
 /**
- * hasSameSizeAndTime compares size and mtime of a file with the last read. On another disk the file has another inode.
+ * hasSameSizeAndTime returns whether a file has the size and mtime that it had when it was last read. It ignores the
+ * inode, which is another one on a restored disk.
  */
 function hasSameSizeAndTime(known: KnownFile | null, found: BigIntStats | undefined): boolean {
   if (found === undefined || known === null) return false

@@ -20,7 +20,11 @@ export interface RestlessParts {
   settler: Settler
 }
 
-/** restlessToRead names restless files, and returns those to read as they are. `now` is in monotonic ms. */
+/**
+ * restlessToRead records the reason at files that have been restless for a minute. It returns the files that have been
+ * restless for `inbox.incompleteAfter`, to be read as they are, and drops them from the settler. `now` is in monotonic
+ * ms.
+ */
 export async function restlessToRead(
   now: number,
   { inboxConfig, ledger, ruleFor, settler }: RestlessParts,

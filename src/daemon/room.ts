@@ -19,14 +19,17 @@ export interface RoomParts {
   spool: Spool
   ledger: Ledger
   log: Log
-  /** notifyOperator shows it to a person at the terminal. */
+  /** notifyOperator shows a message and its hint to a person at the terminal. */
   notifyOperator: (message: string, hint: string | null) => void
   ruleFor: RuleFor
 }
 
 const ROOM_HINT = 'free space on the disk of state.directory; feedsyncd tries again automatically'
 
-/** withRoom returns the files whose copies fit into the spool. The others stay `settling` and block nothing. */
+/**
+ * withRoom returns the files whose copies fit into the spool. It reports each of the others and puts it back into the
+ * settler, where it waits and blocks nothing.
+ */
 export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Promise<Sighting[]> {
   const { clock, inboxDirectory, settler, spool } = parts
   if (quiet.length === 0) return []
@@ -45,7 +48,7 @@ export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Pr
   return fitting
 }
 
-/** reportNoRoom says once that a file, which is tried repeatedly, does not fit into the free bytes. */
+/** reportNoRoom records and logs that a file does not fit into the free bytes, at its first try only. */
 async function reportNoRoom(
   { identity, path }: Sighting,
   free: number,

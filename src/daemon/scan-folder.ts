@@ -34,7 +34,10 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', '
 /** Ten paths are enough to see a pattern. */
 const MOST_MENTIONED = 10
 
-/** scanFolder lists the folder and records what it has. Returns how long the listing took, in ms. */
+/**
+ * scanFolder lists the folder, records what it has, and starts the quiet periods of new and changed files. Returns how
+ * long the listing took, in ms.
+ */
 export async function scanFolder(parts: ScanParts): Promise<number> {
   const { checkerFor, clock, conditions, daemonFile, inbox, incompleteAfterMs } = parts
   const { knownPaths, postDelivery, record, settler, skipped } = parts

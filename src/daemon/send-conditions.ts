@@ -19,7 +19,7 @@ export class SendConditions {
   readonly #conditions: Conditions
   readonly #gate: SendGate
   readonly #reloadKey: () => boolean
-  /** The conditions of versions with unreadable copies, until these are tried again. */
+  /** The condition of each version, by its id, whose copy could not be read at the last attempt. */
   readonly #unreadable = new Map<number, ConditionCode>()
 
   constructor({ conditions, gate, reloadKey }: SendConditionsParts) {
@@ -35,7 +35,7 @@ export class SendConditions {
     if (isKeyWanted && this.#readNewKey()) accounts.newKey()
   }
 
-  /** showHold sets the condition of refused credentials, which stays until a try succeeds. */
+  /** showHold sets the condition of refused credentials or a refused account, and clears both after a try succeeds. */
   showHold(): void {
     const { isOfKey, isTrusted, refusal } = this.#gate.accounts
     if (refusal !== null) {
@@ -48,7 +48,10 @@ export class SendConditions {
     }
   }
 
-  /** showUnreadable sets or clears the condition of a copy that cannot be read, which is a fault of our own disk. */
+  /**
+   * showUnreadable sets the condition of a copy that an attempt could not read, which is a fault of our own disk. It
+   * clears the condition when no other version has it.
+   */
   showUnreadable({ id }: Version, failure: Failure | null): void {
     const known = this.#unreadable.get(id)
     this.#unreadable.delete(id)

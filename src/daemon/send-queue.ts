@@ -30,8 +30,8 @@ export class SendQueue {
   }
 
   /**
-   * due returns due versions, retried ones first. Thousands can wait after an outage, so besides the retried ones it
-   * reads at most `limit`.
+   * due returns due versions, retried ones first, but none of the accounts in `passedOver`. Thousands can wait after an
+   * outage, so besides the retried ones it reads at most `limit`; it returns no version if `limit` is 0.
    */
   due(limit: number, passedOver: readonly Version['account'][]): Version[] {
     if (limit === 0) return []
@@ -73,7 +73,7 @@ export class SendQueue {
     return this.due(1, []).length > 0 || (next !== null && isSoon(next, now))
   }
 
-  /** postpone writes one wait for all due versions of its accounts: thousands can wait for one origin. */
+  /** postpone writes a wait to all due versions of the wait’s accounts at once: thousands can wait for one origin. */
   postpone({ accounts, failure, until, ...wait }: Extract<Wait, { until: number }>): void {
     const reason = withCode(wait.for === 'account' ? ON_HOLD : ENDPOINT_DOWN, failure)
     const now = this.#clock.now()

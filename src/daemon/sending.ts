@@ -97,7 +97,10 @@ export class Sending {
     }
   }
 
-  /** #begin starts an attempt if the gate permits it, and returns why not otherwise. */
+  /**
+   * #begin starts an attempt if the gate permits it. Returns what the version waits for; null if the attempt began, or if
+   * no place is free.
+   */
   #begin(
     due: Version,
     signal: AbortSignal,
@@ -111,7 +114,8 @@ export class Sending {
   }
 
   /**
-   * #readdress gives a version the account of its rule, and returns it. A file from elsewhere has the rule of its feed.
+   * #readdress gives a version the account of its rule, and returns the version. A file from outside the folder has the
+   * rule of its feed.
    */
   #readdress(version: Version): Version {
     const { feed, path } = version
@@ -119,6 +123,7 @@ export class Sending {
     return this.#ledger.readdress(version, named?.account ? named : this.#ruleFor(path))
   }
 
+  /** #run runs an attempt in the background, and gives its place back when it has ended. */
   #run({ news, permit, version }: Begun, signal: AbortSignal): void {
     const stored = () => {
       permit.stored()

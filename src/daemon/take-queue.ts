@@ -1,5 +1,5 @@
-// Owns the files that wait to be taken or are being taken. Small files have a lane of their own, and the
-// files of one feed are taken in order. Nothing here is kept over a restart: the next listing finds the files again.
+// Owns the files that wait to be taken or are being taken. Small files have a lane of their own, and the files of one
+// feed are taken in order. Nothing here is kept over a restart: the next listing finds the files again.
 
 import { ConditionError, stateCondition } from '../domain/conditions.ts'
 import { estimatedBytes } from '../domain/packing.ts'
@@ -19,7 +19,7 @@ export interface TakeQueueParts {
   /** lookAgain is called when a file has changed since it was listed. */
   lookAgain: () => void
   pipeline: Pipeline
-  /** The longest time between two listings. */
+  /** The longest time between two listings, in ms. */
   rescanMs: number
   skipped: SkippedPaths
 }
@@ -36,13 +36,13 @@ export type AskedFile = Candidate & { request?: number }
 
 interface QueuedFile extends AskedFile {
   lane: Lane
-  /** Its feed. */
+  /** The feed. The files of one feed are taken in order. */
   group: string
 }
 
-/** Lane is the queue of a file. Small feeds have their own, so that they never wait for a large one. */
+/** Lane is the queue of a file. Small files have a lane of their own, so that they never wait for a large file. */
 export type Lane = 'small' | 'large'
-/** Files of each lane that are taken at the same time: one is read while others wait for the disk. */
+/** How many files of a lane are taken at the same time: one is read while others wait for the disk. */
 const AT_ONCE: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 
 /** A file of up to this many bytes is checked in about a tenth of a second. */
@@ -58,11 +58,14 @@ export class TakeQueue {
   readonly #queue = new LaneQueue<QueuedFile>()
   /** The work that takes files now, in each lane. */
   readonly #taking: Record<Lane, Set<Promise<void>>> = { small: new Set(), large: new Set() }
-  /** The identities of files in the queue or being taken. A listing does not add these paths again. */
+  /**
+   * The identity, by path, of each file that is queued or being taken; null if another process asked for the file. A
+   * listing does not add these paths again.
+   */
   readonly #busy = new Map<string, FileIdentity | null>()
-  /** The busy paths whose files have changed since. */
+  /** The busy paths whose files have changed after they were queued. */
   readonly #changedWhileBusy = new Set<string>()
-  /** The monotonic ms before which an unreadable file is not read again, even if the folder changes. */
+  /** The monotonic ms, by path, before which an unreadable file is not read again, even if the folder changes. */
   readonly #postponedUntil = new Map<string, number>()
 
   constructor(parts: TakeQueueParts) {
@@ -79,7 +82,7 @@ export class TakeQueue {
     return this.#queue.isEmpty
   }
 
-  /** running resolves, each for itself, when the files that are being taken have ended. */
+  /** running has a promise for each file that is taken now. The promise resolves when its lane has no more files. */
   get running(): readonly Promise<void>[] {
     return [...this.#taking.small, ...this.#taking.large]
   }
@@ -94,7 +97,7 @@ export class TakeQueue {
     this.#queue.add({ ...file, isSkipped, lane, group: rule.feed })
   }
 
-  /** start takes the files of both lanes, at most `AT_ONCE` of a lane at the same time. */
+  /** start begins to take the files of both lanes, at most `AT_ONCE` of a lane at the same time, until `stop`. */
   start(stop: AbortSignal, news: TakingNews): void {
     for (const lane of ['small', 'large'] as const) {
       const taking = this.#taking[lane]
@@ -113,14 +116,17 @@ export class TakeQueue {
   }
 
   async #takeAll(lane: Lane, stop: AbortSignal, taken: () => void): Promise<void> {
-    // Stopping a check loses nothing, and the check of a large file would use up the time to drain.
+    // Stopping a check loses nothing, and the check of a large file would use up the time that a stop may take.
     while (this.#queue.hasNext(lane) && !stop.aborted) {
       await this.#takeNext(lane, stop)
       taken()
     }
   }
 
-  /** #takeNext takes the next file of a lane, answers the request for it, and resolves when the file was taken. */
+  /**
+   * #takeNext takes the next file of a lane and answers the request for the file. It skips a file that cannot be read or
+   * that meets an unknown error. Throws that error, and a `ConditionError` if the copy has no room.
+   */
   async #takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
     const next = this.#queue.take(lane)
     if (next === undefined) return
@@ -151,12 +157,15 @@ export class TakeQueue {
     }
   }
 
-  /** skip records that a file cannot be read. It is read again after the next regular scan. */
+  /**
+   * skip records that a file cannot be read. The next regular scan reads the file again. A file without an identity is
+   * not recorded.
+   */
   skip(
     { path, identity }: Pick<Candidate, 'path' | 'identity'>,
     words: { reason: string; hint: string },
   ): void {
-    // The person who named a file gets the reason as the answer.
+    // Another process asked for this file by its name, and gets the reason as the answer.
     if (identity === null) return
     this.#skipped.add({ path, identity }, words)
     this.#postponedUntil.set(path, this.#clock.monotonic() + this.#rescanMs / 2)
@@ -190,13 +199,13 @@ export class TakeQueue {
   }
 }
 
-/** notRecorded returns why a file is skipped that met a fault of feedsyncd. */
+/** notRecorded returns reason and hint of a file that is skipped because of a fault of feedsyncd. */
 export function notRecorded(error: unknown): { reason: string; hint: string } {
   const hint = 'report this with the daemon’s log; feedsyncd tries again after each listing'
   return { reason: faultReason(error).reason, hint }
 }
 
-/** laneOf returns the lane of a file. Unknown size: use the large lane so that it cannot block small files. */
+/** laneOf returns the lane of a file. A file of unknown size gets the large lane, so that it cannot block small files. */
 export function laneOf(bytes: number | null): Lane {
   return bytes !== null && bytes <= SMALL_FILE ? 'small' : 'large'
 }

@@ -39,6 +39,7 @@ export class Upkeep {
   readonly #stateConfig: Config['state']
   /** Monotonic ms. */
   #nextPrune = 0
+  /** Monotonic ms. */
   #nextLogLook = 0
   #pruning: Promise<void> = Promise.resolve()
 
@@ -72,8 +73,9 @@ export class Upkeep {
   }
 
   /**
-   * prune forgets old versions once a day, in small steps, and only while the service's clock agrees with this one:
-   * this machine alone cannot see that its clock is 400 days ahead. `failed` gets the error that ended a try.
+   * prune begins once a day to forget old versions, in small steps, and only while the service's clock agrees with this
+   * one: this machine alone cannot see that its clock is 400 days ahead. `failed` gets the error that ended a try, and
+   * the next try follows after an hour.
    */
   prune(stop: AbortSignal, failed: (error: unknown) => void): void {
     if (this.#clock.monotonic() < this.#nextPrune) return

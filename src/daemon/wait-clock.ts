@@ -1,5 +1,6 @@
-// Keeps what the history stores by the wall clock right when somebody sets that clock: pauses for some time and waits
-// for the next attempt last by the monotonic clock while the daemon runs, and for what is left after a restart.
+// Corrects the pauses and waits in the history when somebody sets the wall clock, by which the history stores them.
+// While the daemon runs, they last as long as the monotonic clock says. After a restart they last for the time that was
+// left.
 
 import type { History } from '../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'
@@ -10,8 +11,9 @@ const JUMP_MS = SECOND
 export class WaitClock {
   readonly #clock: Clock
   readonly #history: History
-  /** Both clocks when the pauses were last counted, and at the last look. */
+  /** Both clocks, in ms, when the pauses were last counted. */
   #counted: { wall: number; monotonic: number }
+  /** Both clocks, in ms, at the last look. */
   #looked: { wall: number; monotonic: number }
 
   constructor({ clock, history }: { clock: Clock; history: History }) {
@@ -21,7 +23,10 @@ export class WaitClock {
     this.#looked = this.#counted
   }
 
-  /** start counts the time in which no daemon ran. A clock that was set back meanwhile makes no wait longer. */
+  /**
+   * start counts the time in which no daemon ran as passed time of the pauses. A clock that was set back meanwhile makes
+   * no wait longer.
+   */
   start(): void {
     const { wall } = this.#looked
     this.#count(
@@ -30,7 +35,10 @@ export class WaitClock {
     )
   }
 
-  /** look counts the pauses once a minute, and at once after somebody set the clock, which moves the waits with it. */
+  /**
+   * look counts the passed time of the pauses once a minute. When somebody has set the clock, it counts at once and moves
+   * the waits with the clock.
+   */
   look(): void {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() }
     const { monotonic, wall } = this.#looked
