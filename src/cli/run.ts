@@ -46,7 +46,7 @@ export function runCommand(context: Context): Command {
         ...context,
         drainMs: DRAIN_MS,
         ignoresHangup: true,
-        beforeKill: () => opened?.daemon.stuck(),
+        beforeKill: () => opened?.daemon.reportStuck(),
       })
       const opening = openApp(config, {
         clock,

@@ -163,7 +163,11 @@ export class Daemon {
     return this.#lost
   }
 
-  async #finish(options: RunOptions, abort: AbortSignal): Promise<void> {
+  /**
+   * #finish waits for the work that still runs, and sends the last alerts until `abortAlerts`. The signals of `options`
+   * do not end the alerts, because a lost database aborts these signals, too.
+   */
+  async #finish(options: RunOptions, abortAlerts: AbortSignal): Promise<void> {
     this.#stage = 'stopping'
     const told = options.once ? null : this.#supervisor.stopping()
     this.#log.info({ event: 'daemon.stopping', running: this.#sending.running.length }, 'stopping')
@@ -176,19 +180,20 @@ export class Daemon {
     this.#heartbeat()
     // Send the alert of a lost database now, because perhaps nobody starts feedsyncd again.
     const flush = options.once || this.#lost !== null
-    await this.#waitFor('alerts', this.#alerts.finish({ flush, signal: abort }))
+    await this.#waitFor('alerts', this.#alerts.finish({ flush, signal: abortAlerts }))
     await this.#waitFor('systemd', told)
     this.#log.info({ event: 'daemon.stopped' }, 'daemon stopped')
   }
 
+  /** #waitFor waits for all of `work`, and keeps `what` for the message of `reportStuck`. */
   async #waitFor(what: string, ...work: readonly unknown[]): Promise<void> {
     this.#waitsFor = what
     await Promise.all(work)
     this.#waitsFor = 'its threads'
-  /** #waitFor waits for all of `work`, and keeps `what` for the message of `reportStuck`. */
   }
 
-  stuck(): void {
+  /** reportStuck sets a condition that says what a stopping daemon still waited for when it was ended by force. */
+  reportStuck(): void {
     this.#conditions.set('stop-stuck', {
       message: `feedsyncd had to end and still waited for ${this.#waitsFor}: it is ended by force`,
       hint: 'nothing is lost: the next start continues from the history',
@@ -226,13 +231,13 @@ export class Daemon {
     }
   }
 
+  /** #round starts all work that is due, and waits for none of it. */
   #round(options: RunOptions): void {
     try {
       if (this.#haltIfLost() || this.#pause.remainingMs() > 0) return
       this.#intake.look((error) => {
         // The stop ends the listing thread, so a look that fails after the stop means nothing.
-  /** #round starts all work that is due, and waits for none of it. */
-        if (error !== undefined && this.#stage === 'running') this.#paused(error)
+        if (error !== undefined && this.#stage === 'running') this.#beginPause(error)
         this.#wakeSignal.raise()
       })
       this.#sendQueue.takeRequests()
@@ -244,7 +249,7 @@ export class Daemon {
       this.#upkeep.keepLogSmall()
       this.#upkeep.prune(options.stop, (error) => this.#onError(error))
     } catch (error) {
-      this.#paused(error)
+      this.#beginPause(error)
     } finally {
       // The heartbeat goes on during a failure pause, because the daemon is alive.
       this.#heartbeat()
@@ -288,25 +293,25 @@ export class Daemon {
 
   /** #onError begins a failure pause for an error of our disk or database. A bug that one feed met is only logged. */
   #onError(error: unknown): void {
-    if (isRetryable(error)) this.#paused(error)
-    else this.#pause.fault(error)
+    if (isRetryable(error)) this.#beginPause(error)
+    else this.#pause.logFault(error)
   }
 
-  /** #paused begins a failure pause, during which all feeds stay in their states. */
-  #paused(error: unknown): void {
+  /** #beginPause begins a failure pause, during which all feeds stay in their states, and asks for a new listing. */
+  #beginPause(error: unknown): void {
     this.#pause.begin(error)
     this.#intake.hint()
   }
 
+  /**
+   * #isDone returns whether `run --once` can end. If it `isLate`, it no longer waits for unsettled files or for a look
+   * that is stuck.
+   */
   #isDone({ isLate }: { isLate: boolean }): boolean {
     if (!this.#takeQueue.isEmpty || this.#postDelivery.isMoving) return false
     if (this.#sending.running.length > 0) return false
     if (this.#intake.looking !== null && !(isLate && this.#intake.isStuck)) return false
     if (this.#pause.remainingMs() > 0) return this.#pause.failingForMs() > ONCE_FAILING_MS
-  /**
-   * #isDone returns whether `run --once` can end. If it `isLate`, it no longer waits for unsettled files or for a look
-   * that is stuck.
-   */
     return !this.#sendQueue.hasDue && (isLate || !this.#intake.isUnsettled)
   }
 

@@ -23,14 +23,15 @@ export function expectFeeds(
     rules.flatMap(({ match, name, expectEveryMs }) => {
       const feed = name ?? match
       // A name with placeholders stands for many feeds, and nobody knows these before their first files.
-      const isLiteral = !/[{*?[]/.test(feed) && ruleFor(match).feed === feed
-      return isLiteral && expectEveryMs !== null ? [[feed, { match, expectEveryMs }] as const] : []
+      const isOneFeed = !/[{*?[]/.test(feed) && ruleFor(match).feed === feed
+      return isOneFeed && expectEveryMs !== null ? [[feed, { match, expectEveryMs }] as const] : []
     }),
   )
   history.atomically(() => {
     for (const version of history.list({ states: ['gone'], all: true })) {
-      const isExpected = version.reasonCode !== NOT_SEEN || expected.has(version.feed)
-      if (!isExpected) ledger.write(decideStart(version, { kind: 'not-expected' }))
+      const wasNeverSeen = version.reasonCode === NOT_SEEN
+      if (wasNeverSeen && !expected.has(version.feed))
+        ledger.write(decideStart(version, { kind: 'not-expected' }))
     }
     for (const [feed, { match, expectEveryMs }] of expected) {
       if (history.newest(feed) !== null) continue

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 
 const PAUSE_MS = 5 * SECOND
 /** The condition lasts longer than a pause and the wait for a locked database after it. */
-const OVER_MS = 15 * SECOND
+const CONDITION_MS = 15 * SECOND
 const FAULT = 'an internal error of feedsyncd; please report it'
 
 export interface FailurePauseParts {
@@ -40,10 +40,11 @@ export class FailurePause {
     const isKnown = isRetryable(error)
     const code = isKnown ? conditionOf(error) : 'internal-error'
     const hint = isKnown ? error.hint : 'report it with its line in the log'
-    if (!isKnown && !this.#conditions.has(code)) this.fault(error)
-    this.#conditions.set(code, { message: messageOf(error), hint }, OVER_MS)
+    if (!isKnown && !this.#conditions.has(code)) this.logFault(error)
+    this.#conditions.set(code, { message: messageOf(error), hint }, CONDITION_MS)
     const now = this.#clock.monotonic()
-    if (now - this.#until >= OVER_MS - PAUSE_MS) this.#since = now
+    const lastConditionEnds = this.#until - PAUSE_MS + CONDITION_MS
+    if (now >= lastConditionEnds) this.#since = now
     this.#until = now + PAUSE_MS
   }
 
@@ -57,8 +58,8 @@ export class FailurePause {
     }
   }
 
-  /** fault logs an unknown error that one feed met. The other feeds are not paused. */
-  fault(error: unknown): void {
+  /** logFault logs an unknown error, and pauses nothing. */
+  logFault(error: unknown): void {
     this.#log.error({ event: 'daemon.fault', err: error }, FAULT)
   }
 
@@ -67,8 +68,8 @@ export class FailurePause {
     return this.#clock.monotonic() - this.#since
   }
 
-  remainingMs(): number {
   /** remainingMs returns the ms until the pause ends; 0 if there is no pause now. */
+  remainingMs(): number {
     return Math.max(0, this.#until - this.#clock.monotonic())
   }
 }

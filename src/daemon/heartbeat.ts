@@ -15,7 +15,7 @@ export interface HeartbeatParts {
   sending: Sending
 }
 
-const LEAST_SKEW_MS = 1.5 * SECOND
+const LEAST_SKEW_CHANGE_MS = 1.5 * SECOND
 const HEARTBEAT_MS = 30 * SECOND
 
 /** writeHeartbeat writes the daemon's file if it is time, or if something has changed. */
@@ -24,14 +24,14 @@ export function writeHeartbeat(parts: HeartbeatParts): void {
   const { current } = daemonFile
   // The service's clock is known to the second only, so a smaller change of the skew is not real.
   const skewMs = clockSkewMs()
-  const moved = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
-  const isSame = current.clockSkewMs !== null && moved <= LEAST_SKEW_MS
+  const changeMs = Math.abs((skewMs ?? 0) - (current.clockSkewMs ?? 0))
+  const isSameSkew = current.clockSkewMs !== null && changeMs <= LEAST_SKEW_CHANGE_MS
   const watch = inbox.watchMode
   const next = {
     mode: watch.mode,
     modeReason: watch.mode === 'poll' ? watch.reason : null,
     ...sending.health(),
-    clockSkewMs: isSame ? current.clockSkewMs : skewMs,
+    clockSkewMs: isSameSkew ? current.clockSkewMs : skewMs,
   }
   const isNews = Object.keys(next).some((key) => {
     return next[key as keyof typeof next] !== current[key as keyof typeof next]

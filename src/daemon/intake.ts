@@ -105,7 +105,7 @@ export class Intake {
    * isStuck returns whether a look has run for too long, because the disk or network of the folder does not answer.
    */
   get isStuck(): boolean {
-    return this.#clock.monotonic() - this.#lookedAt > STUCK_MS
+    return this.#looking !== null && this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
 
   /**
@@ -185,11 +185,11 @@ export class Intake {
    * by another process, it asks for a scan, because the change can be a `feedsyncd retry`.
    */
   #queueRequests(): void {
-    const changes = this.#history.dataVersion()
-    if (changes !== this.#dataVersion) {
+    const dataVersion = this.#history.dataVersion()
+    if (dataVersion !== this.#dataVersion) {
       // A person might have asked to read a file again.
       this.hint()
-      this.#dataVersion = changes
+      this.#dataVersion = dataVersion
     }
     // Each round queues the open requests again, so a request whose file could not be taken is not forgotten.
     for (const { id, path, source, feed } of this.#history.openRequests()) {

@@ -36,7 +36,7 @@ export async function recordListing(
   listing: Listing,
   parts: RecordListingParts,
 ): Promise<Sighting[]> {
-  const { clock, departures, history, ledger, ruleFor, skipped, takeQueue } = parts
+  const { clock, departures, ledger, ruleFor, skipped, takeQueue } = parts
   if (listing.folder.kind !== 'ready') return []
   const isThere = presenceIn(listing)
   const originOf = ({ path, identity }: Sighting) => ({ path, identity, rule: ruleFor(path) })
@@ -58,18 +58,27 @@ export async function recordListing(
   }
   const failed = (file: Sighting, error: unknown) => takeQueue.skip(file, notRecorded(error))
   await recordEach(news, { record, failed }, parts)
+  await recordLeft(isThere, parts)
+  await recordEach(ledger.known.stepsAfter(isThere), { record: (step) => step() }, parts)
+  return freeOf(news)
+}
+
+/** recordLeft records the files that left the folder before they were taken. Throws errors that are `isRetryable`. */
+async function recordLeft(
+  isThere: (path: string) => boolean,
+  parts: RecordListingParts,
+): Promise<void> {
+  const { departures, history, ledger, ruleFor } = parts
   // A file that a person asked for can lie outside the folder.
   const requested = new Set(history.openRequests().map(({ path }) => path))
-  const isLeft = (path: string) =>
+  const hasLeft = (path: string) =>
     !isThere(path) && !requested.has(path) && !departures.isLeaving(path)
-  const recordLeft = (path: string) => {
+  const record = (path: string) => {
     if (departures.mightBeInQuarantine(history.lastVersionAt(path)))
       ledger.known.moved(path, null, 'quarantine')
     else ledger.writeFile({ path, identity: null, rule: ruleFor(path) }, { kind: 'left' })
   }
-  await recordEach(ledger.unsettledPaths().filter(isLeft), { record: recordLeft }, parts)
-  await recordEach(ledger.known.stepsAfter(isThere), { record: (step) => step() }, parts)
-  return freeOf(news)
+  await recordEach(ledger.unsettledPaths().filter(hasLeft), { record }, parts)
 }
 
 /**
@@ -109,12 +118,12 @@ function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
  * inOrder sorts files by age, the oldest first, so that the file of a feed that was written last becomes the newest
  * version. After them come the files with a date in their names, the newest date first, so that no older file is sent.
  */
-function inOrder(files: readonly Sighting[], dated: (file: Sighting) => string | null): Sighting[] {
+function inOrder(files: readonly Sighting[], nameDate: (file: Sighting) => string | null): Sighting[] {
   const byAge = files.toSorted((a, b) => {
     const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
     return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1
   })
-  const dates = new Map(byAge.map((file) => [file, dated(file)] as const))
+  const dates = new Map(byAge.map((file) => [file, nameDate(file)] as const))
   const newestFirst = byAge
     .filter((file) => dates.get(file) !== null)
     .reverse()

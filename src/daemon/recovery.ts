@@ -43,8 +43,8 @@ export async function recover(
       'the history was lost or is older than the spool: each feed is held once',
     )
   }
-  const nobody = { account: null, partner: null, partnerAccount: null }
-  const destination = { ...nobody, baseUrl, ...identity }
+  const noAccount = { account: null, partner: null, partnerAccount: null }
+  const destination = { ...noAccount, baseUrl, ...identity }
   if (await history.commit(() => history.recordService(destination))) {
     const hint = hintWith(
       'to send an upload there now, drop its file again, or restore one of these',
@@ -106,7 +106,7 @@ function handleMissingCopies(
   const missing = history.spoolNames().filter((name) => !there.has(name))
   const versions = missing.flatMap((name) => history.withCopy(name))
   for (const version of versions) {
-    const fileIsThere = inFolder(inboxDirectory, version.path)?.isFile() ?? false
+    const fileIsThere = statsInFolder(inboxDirectory, version.path)?.isFile() ?? false
     const paths = history.pathsOf(version.id)
     ledger.write(decideStart(version, { kind: 'copy-lost', fileIsThere, paths }))
   }
@@ -123,7 +123,7 @@ function renewMark(now: number, { history, inboxDirectory, ledger }: RepairParts
   history.mark.renew(now, () => {
     for (const version of history.list({ states: ['queued'], all: true })) {
       const known = ledger.known.at(version.path)
-      const found = inFolder(inboxDirectory, version.path)
+      const found = statsInFolder(inboxDirectory, version.path)
       const fileIsUnchanged = hasSameSizeAndTime(known, found)
       held += ledger.write(decideStart(version, { kind: 'copied-state', fileIsUnchanged })).length
     }
@@ -131,8 +131,11 @@ function renewMark(now: number, { history, inboxDirectory, ledger }: RepairParts
   return held
 }
 
-/** inFolder returns the stats of a file in the folder; undefined if it is not there, or the path is outside of it. */
-function inFolder(directory: string, path: string): BigIntStats | undefined {
+/**
+ * statsInFolder returns the stats of the file at a path; undefined if the file is missing or cannot be looked at, or if
+ * the path is outside of the folder.
+ */
+function statsInFolder(directory: string, path: string): BigIntStats | undefined {
   if (isAbsolute(path)) return undefined
   try {
     return lstatSync(join(directory, path), { bigint: true, throwIfNoEntry: false })

@@ -11,7 +11,7 @@ import { formatDuration } from '../lib/units.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 import type { Candidate } from '../pipeline/pipeline.ts'
 
-const NAMED_AFTER_MS = MINUTE
+const REPORTED_AFTER_MS = MINUTE
 
 export interface RestlessParts {
   inboxConfig: Config['inbox']
@@ -31,7 +31,7 @@ export async function restlessToRead(
 ): Promise<Candidate[]> {
   const due = settler.restless(inboxConfig.incompleteAfterMs, now)
   for (const { path } of due) settler.drop(path)
-  for (const { changed, identity, path } of settler.restless(NAMED_AFTER_MS, now)) {
+  for (const { changed, identity, path } of settler.restless(REPORTED_AFTER_MS, now)) {
     const known = ledger.unreadAt(path)
     if (known === null || known.reasonCode === NEVER_QUIET) continue
     const origin = { path, identity, rule: ruleFor(path) }

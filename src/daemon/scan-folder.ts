@@ -80,9 +80,15 @@ function ignoredFiles(
 
 /** reportFolder sets or clears the conditions of a folder that is missing or cannot be read. */
 function reportFolder({ folder }: Listing, conditions: Conditions): void {
-  const isMissing = folder.kind !== 'ready' && MISSING.includes(folder.code)
-  const code = isMissing ? 'inbox-missing' : 'inbox-unreadable'
+  if (folder.kind === 'ready') {
+    conditions.clear('inbox-missing')
+    conditions.clear('inbox-unreadable')
+    return
+  }
+  const isMissing = MISSING.includes(folder.code)
   conditions.clear(isMissing ? 'inbox-unreadable' : 'inbox-missing')
-  if (folder.kind === 'ready') conditions.clear(code)
-  else conditions.set(code, { message: folder.reason, hint: folder.hint })
+  conditions.set(isMissing ? 'inbox-missing' : 'inbox-unreadable', {
+    message: folder.reason,
+    hint: folder.hint,
+  })
 }

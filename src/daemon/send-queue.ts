@@ -19,7 +19,7 @@ export class SendQueue {
   readonly #gate: SendGate
   readonly #history: History
   /** The ids of versions that a person has retried, until they start. */
-  #first: number[] = []
+  #retried: number[] = []
   /** The value of `gate.released` at which the waiting versions were last made due. */
   #released = 0
 
@@ -38,7 +38,7 @@ export class SendQueue {
     const now = this.#clock.now()
     const gate = this.#gate
     const pauses = this.#history.pauses(now)
-    const first = this.#firstNow().filter(
+    const retried = this.#retriedNow().filter(
       ({ account, feed }) =>
         pauses.of(feed) === null && !gate.feeds.has(feed) && !passedOver.includes(account),
     )
@@ -47,22 +47,22 @@ export class SendQueue {
       size: gate.feeds.size + pauses.all.length,
     }
     const others = this.#history.due(now, limit, { feeds, accounts: passedOver })
-    return [...first, ...others.filter(({ id }) => !this.#first.includes(id))]
+    return [...retried, ...others.filter(({ id }) => !this.#retried.includes(id))]
   }
 
   /** takeRequests takes the versions that other processes asked to retry at once. */
   takeRequests(): void {
-    this.#first.push(...this.#history.takeRetried())
+    this.#retried.push(...this.#history.takeRetried())
   }
 
-  /** #firstNow returns the retried versions that are still due, and forgets the others. */
-  #firstNow(): Version[] {
-    const versions = this.#first.flatMap((id) => this.#history.version(id) ?? [])
+  /** #retriedNow returns the retried versions that are still due, and forgets the others. */
+  #retriedNow(): Version[] {
+    const versions = this.#retried.flatMap((id) => this.#history.version(id) ?? [])
     const due = versions.filter(
       ({ nextAttemptAt, state }) =>
         state === 'queued' && isDue(nextAttemptAt, this.#clock.now(), LONGEST_ATTEMPT_WAIT_MS),
     )
-    this.#first = due.map(({ id }) => id)
+    this.#retried = due.map(({ id }) => id)
     return due
   }
 

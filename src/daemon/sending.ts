@@ -119,8 +119,8 @@ export class Sending {
    */
   #readdress(version: Version): Version {
     const { feed, path } = version
-    const named = isAbsolute(path) ? this.#ruleFor(path, feed) : null
-    return this.#ledger.readdress(version, named?.account ? named : this.#ruleFor(path))
+    const feedRule = isAbsolute(path) ? this.#ruleFor(path, feed) : null
+    return this.#ledger.readdress(version, feedRule?.account ? feedRule : this.#ruleFor(path))
   }
 
   /** #run runs an attempt in the background, and gives its place back when it has ended. */

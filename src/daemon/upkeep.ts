@@ -20,7 +20,7 @@ export interface UpkeepParts {
 }
 
 const PRUNE_MS = DAY
-const PRUNE_AGAIN_MS = HOUR
+const PRUNE_RETRY_MS = HOUR
 /** A feed that comes once a year keeps its last version for the next comparison, even when `historyFor` is shorter. */
 const FEED_MS = 400 * DAY
 /** Nothing is deleted when the clocks differ by more than this, because the whole history could seem old. */
@@ -93,7 +93,7 @@ export class Upkeep {
         this.#log.info({ event: 'history.pruned', forgotten }, 'old history forgotten')
     }
     this.#pruning = this.#history.prune(now - historyForMs, stop, feeds).then(done, (error) => {
-      this.#nextPrune = this.#clock.monotonic() + PRUNE_AGAIN_MS
+      this.#nextPrune = this.#clock.monotonic() + PRUNE_RETRY_MS
       failed(error)
     })
   }

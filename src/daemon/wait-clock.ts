@@ -56,11 +56,15 @@ export class WaitClock {
     else this.#looked = now
   }
 
-  #count(passedMs: (seenAt: number) => number, waits = () => {}): void {
+  /**
+   * #count writes what is left of each pause, and calls `correctWaits` in the same transaction. `passedMs` returns the ms
+   * that have passed since `seenAt`, the wall ms at which the pause was last counted.
+   */
+  #count(passedMs: (seenAt: number) => number, correctWaits = () => {}): void {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() }
     this.#history.atomically(() => {
       this.#history.countPauses(now.wall, passedMs)
-      waits()
+      correctWaits()
     })
     this.#counted = now
     this.#looked = now
