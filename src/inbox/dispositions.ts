@@ -1,6 +1,6 @@
-// Archives, quarantines or deletes a file of the folder, and writes its receipt. It moves only the same bytes that the
-// daemon took. A check before a move proves nothing about the moment of the move, so it first renames the file to a
-// temporary name, where nobody else writes to it, and checks it there.
+// Archives, quarantines or deletes a file of the folder, and writes its receipt. Only a file with the bytes that the
+// daemon took leaves the folder. A check before a move proves nothing about the moment of the move, so the file
+// first gets a temporary name, under which nobody else writes to it, and is checked there.
 
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
@@ -49,7 +49,7 @@ export class Dispositions {
     this.#clock = clock
   }
 
-  /** dispose moves or deletes the file if it still has the `identity`. It never overwrites a file. */
+  /** dispose moves or deletes the file if it still has the `identity`. It never overwrites a file, and never rejects. */
   async dispose(departure: Departure): Promise<Disposed> {
     const { disposition, path, identity } = departure
     try {
@@ -66,7 +66,10 @@ export class Dispositions {
     }
   }
 
-  /** resume completes a move that a crash or a failed disk interrupted. `missing`: the move had not begun. */
+  /**
+   * resume completes a move that a crash or a failed disk interrupted. The answer is `missing` if the move had not begun.
+   * It never rejects.
+   */
   async resume(departure: Departure): Promise<Disposed> {
     const { disposition, path } = departure
     try {
@@ -78,7 +81,10 @@ export class Dispositions {
     }
   }
 
-  /** writeReceipt writes or replaces the receipt beside the feed in one step. `token`: 12 random hexadecimal digits. */
+  /**
+   * writeReceipt writes or replaces the receipt beside the feed in one step. The answer is a problem if another file has
+   * the name of the receipt. `token` has 12 random hexadecimal digits.
+   */
   async writeReceipt(receipt: Receipt, token: string): Promise<Disposed> {
     const what = `write the receipt of ${receipt.file}`
     try {
@@ -141,7 +147,8 @@ export class Dispositions {
     const isOurs = stats.isFile() && isUnchanged({ ...now, ino: identity.ino }, identity)
     if (!isOurs) return giveBack(departure, folder, { kind: 'changed' })
     try {
-      // Some file systems make the inode from the path. Elsewhere another file of the same size and time has come.
+      // Another inode means that another file of the same size and time has come, or that the file system makes the
+      // inode from the path. The bytes tell which of the two.
       if (now.ino !== identity.ino && !(await hasBytesOf(taken, departure)))
         return await giveBackOther(departure, folder)
       if (disposition !== 'delete') return await this.#putAway(departure, taken)
@@ -156,7 +163,7 @@ export class Dispositions {
     return disposition === 'archive' ? this.#archiveDirectory : this.#quarantineDirectory
   }
 
-  /** #refuseInbox refuses a target in the folder: the file would be found there again and sent again, endlessly. */
+  /** #refuseInbox throws `ELOOP` for a target in the folder: listings would find the file there and send it again. */
   async #refuseInbox(root: string): Promise<void> {
     if (!(await leadsInto(root, this.#directory))) return
     throw Object.assign(new Error('it lies in the watched folder'), { code: 'ELOOP' })
@@ -179,7 +186,10 @@ export class Dispositions {
   }
 }
 
-/** leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. Throws system errors. */
+/**
+ * leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. It creates a missing `path`.
+ * Throws system errors.
+ */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
   using directory = await OpenDirectory.atCreated(path, '')
@@ -192,7 +202,7 @@ async function leadsInto(path: string, folder: string): Promise<boolean> {
   }
 }
 
-/** hasBytesOf returns whether the file has the bytes that were read. Throws system errors. */
+/** hasBytesOf returns whether the file, unpacked if it is packed, has the bytes that were read. Throws system errors. */
 async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<boolean> {
   await using handle = await open(file, READ_FLAGS)
   const bytes = handle.createReadStream({ autoClose: false })
@@ -201,7 +211,10 @@ async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<bo
   return hash.digest('hex') === sha256
 }
 
-/** giveBackOther puts other bytes back, and says whether another try would find them again. */
+/**
+ * giveBackOther gives a file with other bytes its own name back. The answer is a final problem if the file system makes
+ * inodes from paths, because then every other try ends in the same way.
+ */
 async function giveBackOther(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
   const { identity, path } = departure
   const disposed = await giveBack(departure, folder, { kind: 'changed' })
@@ -220,6 +233,7 @@ function otherInode({ disposition, path }: Departure): DisposalProblem {
 }
 
 async function giveBack(
+/** giveBack gives the file its own name back and returns `outcome`, or a partial problem if that fails. */
   departure: Departure,
   folder: OpenDirectory,
   outcome: Disposed,
@@ -238,7 +252,7 @@ async function giveBack(
   }
 }
 
-/** endGivingBack removes the temporary name if a crash left a file that was being put back with both names. */
+/** endGivingBack removes the temporary name of a file that has both names, because a crash interrupted `giveBack`. */
 async function endGivingBack(departure: Departure, folder: OpenDirectory): Promise<void> {
   const taken = folder.entry(takenName(departure))
   const names = [taken, folder.entry(basename(departure.path))]
@@ -272,7 +286,10 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** mayBeReplaced returns whether nothing is there, or an earlier receipt of this file, or a link (its target stays). */
+/**
+ * mayBeReplaced returns whether the target is missing, an earlier receipt of this file, or a link, whose own target
+ * stays as it is. Throws other system errors.
+ */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   try {
     await using handle = await open(target, READ_FLAGS)

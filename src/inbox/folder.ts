@@ -25,7 +25,7 @@ export interface InboxOptions extends FolderPatterns {
   openWatch?: WatchOpener
 }
 
-/** KnownFiles returns what is known of a path from its last reading. */
+/** KnownFiles returns what is known of a path from its last reading; null if nothing is known. */
 export type KnownFiles = (path: string) => Sighting | null
 
 /** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
@@ -48,7 +48,7 @@ export class Inbox implements AsyncDisposable {
   #mounts: ReadonlyMap<string, bigint> = new Map()
   #keeper: WatchKeeper | null = null
   #listing: Promise<Listing> | null = null
-  /** The wall ms at which each question began that is not answered yet. */
+  /** The questions to the thread that are not answered yet. `since` is the wall ms of the question. */
   readonly #asked = new Set<{ since: number }>()
 
   constructor({
@@ -72,9 +72,9 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * list lists the whole folder. In an unreadable folder, all files are unknown, not gone; so are the files of a path
-   * that does not answer. For an unchanged file, the listing contains the object of `known`, which leaves little
-   * garbage. It rejects with `FeedsyncError` only if its thread cannot run.
+   * list lists the whole folder; a call during a listing gets the same listing. The files of an unreadable folder, and
+   * of a path that does not answer, are unknown, not gone. For an unchanged file, the listing contains the object of
+   * `known`, which leaves little garbage. It rejects with `FeedsyncError` only if its thread cannot run.
    */
   list(known: KnownFiles = () => null): Promise<Listing> {
     this.#listing ??= this.#watched(this.#list(known)).finally(() => {
@@ -84,8 +84,8 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
-   * look checks single paths again. The result is null if the path is gone, and a reason to skip it if a directory
-   * above it has become a link.
+   * look checks single paths again. The result is null if the path is gone, and a reason to skip the path if it cannot
+   * be used or a directory above it has become a link.
    */
   look(paths: readonly string[]): Promise<Looked> {
     return this.#watched(this.#thread.look(paths))
@@ -131,6 +131,7 @@ export class Inbox implements AsyncDisposable {
   #answered(): void {
     this.#reportHanging()
     this.#keeper?.touched(null)
+  /** #answered reports what still hangs, and hints that the path that answers again might have changed. */
   }
 
   /** #reportHanging sets or clears the condition, which names the path that does not answer for the longest time. */
@@ -181,7 +182,7 @@ export class Inbox implements AsyncDisposable {
     return { folder: { kind: 'ready' }, files, skipped, unknown, temporary, ignored }
   }
 
-  /** #reportChange warns of files that might be old: they lay below a mount that is gone. */
+  /** #reportChange warns that the files at a path might be old: a mount that was there before is gone. */
   #reportChange(path: string): void {
     const words = {
       message: `${path} is on another file system than before, and has files of its own, which might be old`,

@@ -35,17 +35,21 @@ export interface DirectoryStats {
 export interface Listed extends Omit<FoundPaths, 'files'> {
   /** The stats of the folder. */
   stats: DirectoryStats
-  /** isWhole: this is the thread's first listing, and `changed` has all files. */
+  /** Whether this is the first listing of the thread, so that `changed` has all files. */
   isWhole: boolean
   /** The files that are new or have changed since this thread's last listing. */
   changed: Sighting[]
+  /** The paths of the files that have gone since this thread's last listing. */
   gone: string[]
+  /** The device of each known mount point (`acme/`), for the next listing. */
   mounts: ReadonlyMap<string, bigint>
+  /** The mount points at which this listing found files of another file system. */
   replaced: readonly string[]
 }
 
 export type ListAnswer = Unavailable | ({ kind: 'ready' } & Listed)
 
+/** Looked is what a look found at each path; null if the path is gone. */
 export type Looked = ReadonlyMap<string, Sighting | Skipped | null>
 
 /** ROOT is the mark of a call about the folder itself. */

@@ -82,7 +82,7 @@ export class ListingThread implements AsyncDisposable {
     return turn
   }
 
-  /** #ask resolves with null if a path hangs. */
+  /** #ask resolves with null if a path hangs, after it has left the thread. Rejects if the thread has ended. */
   async #ask<T>(question: ListingQuestion): Promise<T | null> {
     this.#running ??= this.#start()
     const running = this.#running
@@ -93,7 +93,7 @@ export class ListingThread implements AsyncDisposable {
     const ended = () => reject(new Error('it ended'))
     const watch = () => {
       const path = call.poll(clock.monotonic())
-      // Without the folder itself nothing can be listed.
+      // Without the folder itself nothing can be listed, so a new thread would not help.
       const isLeft = path !== null && path !== ROOT && this.#hung.mayLeave
       if (isLeft) resolve(null)
       else timer = clock.after(LOOK_MS, watch)

@@ -18,13 +18,14 @@ import { Mounts, unavailable } from './mounts.ts'
 import { createNameFilter } from './name-filter.ts'
 
 const { version, directory, mark: memory, ...patterns } = workerData as ListingThreadData
-// An upgrade might have replaced this file while the older program runs; the two could misread each other.
+// An upgrade might have replaced this file while the older program runs. The old program and this thread could misread
+// each other.
 if (version !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
 
 const mark = new CallMark(memory)
 const asks = (path: string) => mark.begin(path === '' ? ROOT : path)
 const filter = createNameFilter(patterns)
-/** What was told of each file; null if this thread has listed nothing yet. */
+/** What the last listing told of each file; null before the first listing. */
 let told: Map<string, string> | null = null
 
 parentPort?.on('message', (request: ListingRequest) => {
@@ -38,6 +39,7 @@ parentPort?.on('message', (request: ListingRequest) => {
   parentPort?.postMessage(answer)
 })
 
+/** list lists the folder, and remembers in `told` what it answers. */
 function list(
   knownMounts: ReadonlyMap<string, bigint>,
   isHung: (path: string) => boolean,

@@ -75,7 +75,7 @@ const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
 
 const KINDS = Object.keys(nothingFound()) as (keyof FoundPaths)[]
 
-/** walk lists everything below the folder. It throws the system's error if the folder itself cannot be read. */
+/** walk lists everything below the folder. Throws the system's error if the folder itself cannot be read. */
 export function walk(options: WalkOptions): FoundPaths {
   const found = nothingFound()
   const pending = ['']
@@ -121,7 +121,10 @@ function readOne(prefix: string, options: WalkOptions): Here {
     : skipUnknown(nothingHere(), prefix, UNMOUNTED)
 }
 
-/** directoryAt stats a directory and follows no link below the folder. It throws only for the folder itself. */
+/**
+ * directoryAt stats a directory and follows no link below the folder. Returns null if the directory is gone. Throws only
+ * for the folder itself.
+ */
 function directoryAt(prefix: string, { asks, directory }: WalkOptions): LstatResult {
   asks(prefix)
   if (prefix === '') return statSync(directory, { bigint: true })
@@ -179,8 +182,8 @@ export function lookAtPaths(
 ): Map<string, Sighting | Skipped | null> {
   const isHanging = (path: string) => isHung(path) || isHung(`${path}/`)
   /**
-   * wrongWith returns why no file can be below a path: the reason to skip the path, or null if there is no directory;
-   * undefined if the path is a directory.
+   * whyNotDirectory returns why no file can be below a path: the reason to skip the path, or null if nothing or only a
+   * file is there. It returns undefined if a directory is there.
    */
   const wrongWith = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
@@ -212,8 +215,8 @@ function ancestors(path: string): string[] {
 }
 
 /**
- * sort puts an entry into `here`, or leaves it out, and returns null. If its name and kind do not suffice for that, it
- * returns what the entry seems to be.
+ * addByName adds an entry to `here`, or leaves it out, and returns null. If the name and kind of the entry do not suffice
+ * for that, it returns what the entry seems to be.
  */
 function sort(
   { at, kind, path }: DirectoryEntry,
@@ -238,7 +241,7 @@ function sort(
   return null
 }
 
-/** judge returns the regular file at a path, or why the path is skipped; null means nothing is there. */
+/** judge returns the regular file at a path, or why the path is skipped; null if nothing is there. */
 function judge(path: string, look: LstatResult): Sighting | Skipped | null {
   if (look === null) return null
   if (look instanceof Error) return { path, ...explain(look) }
@@ -263,7 +266,7 @@ function notListed(path: string, error: unknown): Here {
   return isMissing(errorCode(error)) ? here : skipUnknown(here, path, explain(error))
 }
 
-/** skipUnknown skips a path and marks it, and everything below it, as unknown. */
+/** skipUnknown adds a path to the skipped ones, marks it and everything below it as unknown, and returns `found`. */
 function skipUnknown<F extends FoundPaths>(
   found: F,
   path: string,

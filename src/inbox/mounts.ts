@@ -19,12 +19,12 @@ export class Mounts {
   /** The device of each directory. */
   readonly #seen = new Map<string, bigint>()
 
-  /** `known` is what the listing before knew. */
+  /** `known` has the mount points of the previous listing. */
   constructor(known: ReadonlyMap<string, bigint> = new Map()) {
     this.known = new Map(known)
   }
 
-  /** admit records a directory that was read, and returns false if a file system is missing there. */
+  /** admit records a directory that was read, and returns false if its own file system is missing. */
   admit(prefix: string, { dev, isEmpty }: { dev: bigint; isEmpty: boolean }): boolean {
     const before = this.known.get(prefix)
     this.#seen.set(prefix, dev)
@@ -54,6 +54,7 @@ export type Unavailable = Extract<FolderState, { kind: 'unavailable' }>
 /** EMPTIED is the code for an empty folder on another device than before. */
 const EMPTIED = 'EXDEV'
 
+/** unavailable says why the folder cannot be listed, and what a person can do. */
 export function unavailable(directory: string, error: unknown): Unavailable {
   const name = `the folder ${directory}`
   if (errorCode(error) === EMPTIED) {

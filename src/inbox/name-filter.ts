@@ -1,11 +1,11 @@
-// Decides which names are ignored, and by which rule, for `show PATH`. It uses the name alone; listing.ts checks the
+// Decides by the name alone whether a path is ignored, and by which rule, which `show PATH` tells. listing.ts checks the
 // kind of the file.
 
 import { globMatcher } from '../lib/glob.ts'
 import type { Ignored } from './port.ts'
 
 export interface NameFilter {
-  /** ignored returns the rule that ignores this path, or null. The user's own patterns go first. */
+  /** ignored returns the first rule that ignores this path, or null: receipt, `exclude`, temporary name, `include`. */
   ignored(path: string): Ignored | null
   /** prunes returns whether no file below this directory can be a feed, so that it need not be listed. */
   prunes(directory: string): boolean
@@ -79,7 +79,10 @@ const PATTERNS = [
   '~syncthing~*', // Syncthing on Windows
 ]
 
-/** toRegex omits a `*` at either end: backtracking over it took a tenth of a scan. */
+/**
+ * toRegex turns a pattern into a regular expression. It omits a `*` at either end, because backtracking over the `*` took
+ * a tenth of a scan.
+ */
 const toRegex = (pattern: string) =>
   `^${pattern.replace(/[.$!~#]/g, '\\$&').replaceAll('*', '.*')}$`.replace(/^\^\.\*|\.\*\$$/g, '')
 

@@ -14,7 +14,7 @@ export interface Skipped {
   path: string
   /** A plain sentence: `it is a symbolic link, which is not followed`. */
   reason: string
-  /** A plain sentence: what a person can do. */
+  /** A plain sentence that says what a person can do. */
   hint: string
 }
 
@@ -28,7 +28,7 @@ export interface SkippedPath extends Skipped {
 export type Ignored =
   | { rule: 'temporary-name'; pattern: string }
   | { rule: 'excluded'; pattern: string }
-  /** No pattern matches. */
+  /** No pattern of `inbox.include` matches. */
   | { rule: 'not-included'; patterns: readonly string[] }
   /** Our own `<name>.receipt.json`. */
   | { rule: 'receipt' }
@@ -47,7 +47,7 @@ export interface Listing {
    * The empty prefix stands for everything.
    */
   unknown: string[]
-  /** Files with temporary names, and their mtime in ms; `status` mentions old ones. */
+  /** Files with temporary names, and their mtime in wall ms; `status` mentions old ones. */
   temporary: { path: string; mtimeMs: number }[]
   /** Files that match no pattern of `inbox.include`. */
   ignored: string[]
@@ -57,28 +57,28 @@ export type WatchMode = { mode: 'events' } | { mode: 'poll'; reason: string }
 
 /** Disposed says what happened to a file of the folder. */
 export type Disposed =
-  /** `to` is the absolute path of its new place; null if the file was deleted. */
+  /** `to` is the new absolute path of the file; null if the file was deleted. */
   | { kind: 'done'; to: string | null }
   /** The path now has other bytes, so the file stays. */
   | ({ kind: 'changed' } & NotDone)
   | ({ kind: 'missing' } & NotDone)
   | DisposalProblem
 
-/** DisposalProblem leaves the file where it was. */
+/** DisposalProblem says why the file did not leave the folder. The file is where it was, unless `isPartial` is set. */
 export interface DisposalProblem extends NotDone {
   kind: 'problem'
   /** The system's error code. */
   code: string
   reason: string
   hint: string
-  /** The file has its temporary name. */
+  /** Whether the file still has the temporary name that it got for the move. */
   isPartial?: boolean
-  /** Another try with this file would end in the same way. */
+  /** Whether another try with this file would end in the same way. */
   isFinal?: boolean
 }
 
 interface NotDone {
-  /** The file is at its path again, with the new ctime that our own moves gave it. */
+  /** The identity of a file that is at its path again: our own moves gave it a new ctime. */
   returned?: FileIdentity
 }
 

@@ -1,7 +1,7 @@
 // Settler implements the quiet period: a file is ready if it had the same identity at both ends of the period, on the
 // monotonic clock. File dates prove nothing, and the same rule holds at start-up. A file that changes at each look
 // without growing is restless: a program touches or replaces it all the time, or its file system tells other numbers
-// each time. Such a file is read without a quiet period (daemon/restless.ts). Pure: the caller passes the time.
+// each time. Such a file is read without a quiet period (daemon/restless.ts). The caller passes the time.
 
 import { type FileIdentity, sameIdentity } from '../lib/files.ts'
 import type { Sighting } from './port.ts'
@@ -12,7 +12,7 @@ interface Pending {
   since: number
   /** The file was quiet, but there was no room for it. */
   isPutBack: boolean
-  /** Monotonic ms since when the file changes without growing. */
+  /** Monotonic ms from which on the file has only changed without growing. */
   restlessSince: number
   /** The largest size so far, in bytes. */
   largest: number
@@ -73,7 +73,7 @@ export class Settler {
     this.#put(path, { ...firstSeen(identity, now), isPutBack: true })
   }
 
-  /** restless returns the files that have been restless for this time after a quiet period. */
+  /** restless returns the files that have been restless for `forMs` and a quiet period. `now` is monotonic ms. */
   restless(forMs: number, now: number): Restless[] {
     const found: Restless[] = []
     for (const [path, { changed, identity, restlessSince }] of this.#pending)
@@ -96,7 +96,7 @@ export class Settler {
     return due
   }
 
-  /** nextAt returns the monotonic ms when the next file is due, possibly in the past; null means no file settles. */
+  /** nextAt returns the monotonic ms when the next file is due, possibly in the past; null if no file settles. */
   nextAt(): number | null {
     for (const { since } of this.#pending.values()) return since + this.#quietMs
     return null

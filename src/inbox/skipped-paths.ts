@@ -41,7 +41,7 @@ export class SkippedPaths {
     return unread !== undefined && sameIdentity(unread, identity)
   }
 
-  /** listed updates the paths after a listing. A path that the listing knows nothing about stays. */
+  /** listed replaces the skipped paths after a listing. A path that the listing knows nothing about stays. */
   listed({ files, skipped, unknown }: Listing): void {
     const before = this.#skipped
     if (before.size + skipped.length === 0) return
@@ -56,7 +56,7 @@ export class SkippedPaths {
     this.#announce()
   }
 
-  /** add skips a listed file that could not be read. */
+  /** add skips a listed file that could not be read, and logs the first time. */
   add({ path, identity }: Sighting, words: Omit<Skipped, 'path'>): void {
     this.#unread.set(path, identity)
     this.#put({ path, ...words }, this.#skipped.get(path))

@@ -77,9 +77,9 @@ export class WatchKeeper {
   #watch: Watch | null = null
   /** Counts openings, so that a late event of an earlier watch is ignored. */
   #generation = 0
-  /** Watches open one after the other: the folder can be replaced while one is being opened, and then it is useless. */
+  /** The last opening of a watch. Watches open one after the other, because the folder can be replaced meanwhile. */
   #opening: Promise<void> = Promise.resolve()
-  /** Monotonic ms of the next try to open a watch; infinite while one is being opened. */
+  /** Monotonic ms of the next try to open a watch; infinite while a watch is being opened. */
   #retryAt = Number.POSITIVE_INFINITY
   #nextHint: Disposable | null = null
   #isClosed = false
@@ -111,6 +111,7 @@ export class WatchKeeper {
     return this.#mode
   }
 
+  /** start opens the watch. It resolves when `mode` says whether events work. */
   start(): Promise<void> {
     this.#opening = this.#open()
     return this.#opening
@@ -121,7 +122,7 @@ export class WatchKeeper {
     if (this.#watch === null && this.#clock.monotonic() >= this.#retryAt) this.reopen()
   }
 
-  /** reopen opens the watch again: the folder was replaced. It does not wait for the watch. */
+  /** reopen opens the watch again, for example after the folder was replaced. It does not wait for the watch. */
   reopen(): void {
     this.#retryAt = Number.POSITIVE_INFINITY
     // Only the last waiting call opens a watch: the others would read the tree of a folder that was replaced since.
@@ -131,7 +132,7 @@ export class WatchKeeper {
     this.#opening = last
   }
 
-  /** touched joins what arrives together into one hint. `name` is the last part of the path; null means not known. */
+  /** touched joins events that arrive together into one hint. `name` is the last part of the path; null if not known. */
   touched(name: string | null): void {
     if (this.#nextHint !== null || this.#isClosed) return
     // A file with a temporary name matters only after it is renamed.
