@@ -36,22 +36,25 @@ interface ListedDirectory {
  */
 export type Asks = (path: string) => void
 
-/** readDirectory yields batches of entries, and null before it starts all over again. It throws the system's error. */
-export function* readDirectory(place: ListedDirectory): Generator<DirectoryEntry[] | null> {
+/**
+ * readDirectory yields batches of entries. It yields null before it starts all over again, and the caller then forgets
+ * all entries so far. Throws the system's error.
+ */
+export function* readDirectory(listed: ListedDirectory): Generator<DirectoryEntry[] | null> {
   try {
-    yield* withKinds(place)
+    yield* withKinds(listed)
   } catch (error) {
     // If the directory names no kinds, Node looks each one up, and fails to join a path of bytes and text.
     if (errorCode(error) !== 'ERR_INVALID_ARG_TYPE') throw error
     yield null
-    yield* withoutKinds(place)
+    yield* withoutKinds(listed)
   }
 }
 
-function* withKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
-  const { asks, prefix } = place
+function* withKinds(listed: ListedDirectory): Generator<DirectoryEntry[]> {
+  const { asks, prefix } = listed
   asks(prefix)
-  const bytes = Buffer.from(`${place.directory}/${prefix}`)
+  const bytes = Buffer.from(`${listed.directory}/${prefix}`)
   // The types lack the bytes that Node accepts.
   const directory: Dir = opendirSync(bytes as unknown as string, {
     encoding: ENCODING as BufferEncoding,
@@ -60,7 +63,7 @@ function* withKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   try {
     let batch: DirectoryEntry[] = []
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-      batch.push(named(entry.name, place, kindOf(entry)))
+      batch.push(entryNamed(entry.name, listed, kindOf(entry)))
       if (batch.length < BATCH) continue
       yield batch
       batch = []
@@ -72,14 +75,14 @@ function* withKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
   }
 }
 
-function* withoutKinds(place: ListedDirectory): Generator<DirectoryEntry[]> {
-  place.asks(place.prefix)
-  const names = readdirSync(`${place.directory}/${place.prefix}`, ENCODING)
+function* withoutKinds(listed: ListedDirectory): Generator<DirectoryEntry[]> {
+  listed.asks(listed.prefix)
+  const names = readdirSync(`${listed.directory}/${listed.prefix}`, ENCODING)
   for (let from = 0; from < names.length; from += BATCH) {
-    const entries = names.slice(from, from + BATCH).map((name) => named(name, place, null))
+    const entries = names.slice(from, from + BATCH).map((name) => entryNamed(name, listed, null))
     const found: DirectoryEntry[] = []
     for (const entry of entries) {
-      place.asks(entry.path)
+      listed.asks(entry.path)
       const look = lookAt(entry.at)
       if (look !== null) found.push({ ...entry, kind: look instanceof Error ? null : kindOf(look) })
     }
@@ -94,7 +97,7 @@ function kindOf(
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-function named(
+function entryNamed(
   latin1: string,
   { directory, prefix }: ListedDirectory,
   kind: DirectoryEntry['kind'],

@@ -138,8 +138,8 @@ export class Dispositions {
     } catch (error) {
       // A missing mount proves nothing about its files.
       const { dev } = await stat(folder.entry('.'), { bigint: true })
-      const isThere = errorCode(error) === 'ENOENT' && String(dev) === identity.dev
-      if (isThere) return { kind: 'missing' }
+      const isReallyMissing = errorCode(error) === 'ENOENT' && String(dev) === identity.dev
+      if (isReallyMissing) return { kind: 'missing' }
       return { ...problem(error, `${disposition} ${path}`), isPartial: true }
     }
     // Ignore ctime and device: the rename changes the ctime, and a restart of the host can change the device number.
@@ -197,7 +197,8 @@ async function leadsInto(path: string, folder: string): Promise<boolean> {
   for (let at = '.'; ; at += '/..') {
     const here = await stat(directory.entry(at), { bigint: true })
     if (here.dev === dev && here.ino === ino) return true
-    if (here.dev === below?.dev && here.ino === below.ino) return false
+    const isRoot = here.dev === below?.dev && here.ino === below.ino
+    if (isRoot) return false
     below = here
   }
 }
@@ -232,8 +233,8 @@ function otherInode({ disposition, path }: Departure): DisposalProblem {
   return { kind: 'problem', code, reason, hint, isFinal: true }
 }
 
-async function giveBack(
 /** giveBack gives the file its own name back and returns `outcome`, or a partial problem if that fails. */
+async function giveBack(
   departure: Departure,
   folder: OpenDirectory,
   outcome: Disposed,
@@ -257,8 +258,9 @@ async function endGivingBack(departure: Departure, folder: OpenDirectory): Promi
   const taken = folder.entry(takenName(departure))
   const names = [taken, folder.entry(basename(departure.path))]
   const looks = names.map((name) => lstat(name, { bigint: true }).then(identityOf))
-  const [a, b] = await Promise.all(looks).catch(() => [])
-  if (a !== undefined && b !== undefined && sameIdentity(a, b)) await unlink(taken)
+  const [temporary, original] = await Promise.all(looks).catch(() => [])
+  if (temporary !== undefined && original !== undefined && sameIdentity(temporary, original))
+    await unlink(taken)
 }
 
 /** returnedTo returns the identity of the file at the path if it has the same bytes and another ctime, else null. */

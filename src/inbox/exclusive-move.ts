@@ -41,7 +41,7 @@ async function copyExclusively(from: string, to: string): Promise<void> {
   // A fifo or a device might have taken the name: reading it might never end.
   if (!stats.isFile()) throw Object.assign(new Error('not a regular file'), { code: 'EINVAL' })
   const draft = join(dirname(to), draftName(basename(from)))
-  let ours = draft
+  let created = draft
   // A killed process might have left an earlier draft.
   await rm(draft, { force: true })
   await using copy = await open(draft, 'wx', Number(stats.mode) & 0o777)
@@ -55,10 +55,10 @@ async function copyExclusively(from: string, to: string): Promise<void> {
     }
     await copy.sync()
     await moveExclusively(draft, to)
-    ours = to
+    created = to
     await syncPath(dirname(to))
   } catch (error) {
-    await rm(ours, { force: true })
+    await rm(created, { force: true })
     throw error
   }
   await unlink(from)

@@ -30,7 +30,7 @@ export type KnownFiles = (path: string) => Sighting | null
 
 /** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE
-const STUCK = 'check its disk or network mount; its feeds are read again once it answers'
+const STUCK_HINT = 'check its disk or network mount; its feeds are read again once it answers'
 
 export class Inbox implements AsyncDisposable {
   readonly #clock: Clock
@@ -43,8 +43,8 @@ export class Inbox implements AsyncDisposable {
   /** The files of the last listing. */
   readonly #files = new Map<string, Sighting>()
   /** The stats of the folder at the last listing. */
-  #known: DirectoryStats | null = null
-  /** What the last listing knew of mount points. */
+  #lastStats: DirectoryStats | null = null
+  /** The device of each mount point (`acme/`) that the last listing knew. */
   #mounts: ReadonlyMap<string, bigint> = new Map()
   #keeper: WatchKeeper | null = null
   #listing: Promise<Listing> | null = null
@@ -77,7 +77,7 @@ export class Inbox implements AsyncDisposable {
    * `known`, which leaves little garbage. It rejects with `FeedsyncError` only if its thread cannot run.
    */
   list(known: KnownFiles = () => null): Promise<Listing> {
-    this.#listing ??= this.#watched(this.#list(known)).finally(() => {
+    this.#listing ??= this.#reportIfHanging(this.#list(known)).finally(() => {
       this.#listing = null
     })
     return this.#listing
@@ -88,7 +88,7 @@ export class Inbox implements AsyncDisposable {
    * be used or a directory above it has become a link.
    */
   look(paths: readonly string[]): Promise<Looked> {
-    return this.#watched(this.#thread.look(paths))
+    return this.#reportIfHanging(this.#thread.look(paths))
   }
 
   /** absolute returns the absolute path of a relative one. */
@@ -115,8 +115,11 @@ export class Inbox implements AsyncDisposable {
     await this.#thread[Symbol.asyncDispose]()
   }
 
-  /** #watched sets a condition if `work` hangs: on a network without its server, a system call might never return. */
-  async #watched<T>(work: Promise<T>): Promise<T> {
+  /**
+   * #reportIfHanging waits for `work`, and sets a condition while it hangs: on a network without its server, a system
+   * call might never return.
+   */
+  async #reportIfHanging<T>(work: Promise<T>): Promise<T> {
     const asked = { since: this.#clock.now() }
     this.#asked.add(asked)
     using _timer = this.#clock.after(STUCK_MS, () => this.#reportHanging())
@@ -128,10 +131,10 @@ export class Inbox implements AsyncDisposable {
     }
   }
 
+  /** #answered reports what still hangs, and hints that the path that answers again might have changed. */
   #answered(): void {
     this.#reportHanging()
     this.#keeper?.touched(null)
-  /** #answered reports what still hangs, and hints that the path that answers again might have changed. */
   }
 
   /** #reportHanging sets or clears the condition, which names the path that does not answer for the longest time. */
@@ -144,7 +147,7 @@ export class Inbox implements AsyncDisposable {
     if (first === undefined) this.#conditions.clear('scan-stuck')
     else {
       const message = `listing ${this.absolute(first.path)} has not ended since ${isoTime(first.since)}`
-      this.#conditions.set('scan-stuck', { message, hint: STUCK })
+      this.#conditions.set('scan-stuck', { message, hint: STUCK_HINT })
     }
   }
 
@@ -156,16 +159,16 @@ export class Inbox implements AsyncDisposable {
     if (isWhole) this.#files.clear()
     for (const path of gone) this.#files.delete(path)
     for (const seen of changed) {
-      const before = known(seen.path)
-      const isKnown = before !== null && sameIdentity(before.identity, seen.identity)
-      this.#files.set(seen.path, isKnown ? before : seen)
+      const lastRead = known(seen.path)
+      const isKnown = lastRead !== null && sameIdentity(lastRead.identity, seen.identity)
+      this.#files.set(seen.path, isKnown ? lastRead : seen)
     }
     const isEmpty = this.#files.size + skipped.length + unknown.length === 0
-    const before = this.#known ?? stats
+    const before = this.#lastStats ?? stats
     // A missing mount leaves an empty directory on another device.
     if (isEmpty && before.dev !== stats.dev)
       return nothingKnown(unavailable(directory, NOT_MOUNTED))
-    this.#known = stats
+    this.#lastStats = stats
     this.#mounts = answer.mounts
     if (before.dev !== stats.dev) this.#reportChange(directory)
     for (const prefix of answer.replaced) this.#reportChange(this.absolute(prefix))

@@ -21,8 +21,8 @@ import {
 
 /** A path whose call takes longer is skipped until the call returns. Lost packets of a network can cause this, too. */
 const HUNG_MS = 10 * SECOND
-const LOOK_MS = SECOND
-/** Paths are short-lived strings. */
+const POLL_MS = SECOND
+/** The thread makes many strings that are soon garbage, so a small young generation saves memory. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1 }
 
 interface RunningThread {
@@ -36,7 +36,7 @@ export class ListingThread implements AsyncDisposable {
   readonly #answered: () => void
   #running: RunningThread | null = null
   readonly #hung = new HungCalls()
-  #last: Promise<unknown> = Promise.resolve()
+  #lastAnswer: Promise<unknown> = Promise.resolve()
 
   constructor({
     answered,
@@ -72,13 +72,13 @@ export class ListingThread implements AsyncDisposable {
 
   /** #answerTo asks one question at a time, and again in a new thread if a path hangs. */
   #answerTo<T>(question: ListingQuestion): Promise<T> {
-    const turn = this.#last.then(async () => {
+    const turn = this.#lastAnswer.then(async () => {
       for (;;) {
         const answer = await this.#ask<T>(question)
         if (answer !== null) return answer
       }
     })
-    this.#last = turn.catch(() => {})
+    this.#lastAnswer = turn.catch(() => {})
     return turn
   }
 
@@ -95,11 +95,12 @@ export class ListingThread implements AsyncDisposable {
       const path = call.poll(clock.monotonic())
       // Without the folder itself nothing can be listed, so a new thread would not help.
       const isLeft = path !== null && path !== ROOT && this.#hung.mayLeave
-      if (isLeft) resolve(null)
-      else timer = clock.after(LOOK_MS, watch)
-      if (isLeft) this.#leave(running, path)
+      if (isLeft) {
+        resolve(null)
+        this.#leave(running, path)
+      } else timer = clock.after(POLL_MS, watch)
     }
-    let timer = clock.after(LOOK_MS, watch)
+    let timer = clock.after(POLL_MS, watch)
     worker.once('message', resolve).once('error', reject).once('exit', ended)
     worker.postMessage({
       ...question,
@@ -109,7 +110,7 @@ export class ListingThread implements AsyncDisposable {
       return await promise
     } catch (error) {
       this.#running = null
-      throw notStarted(error)
+      throw threadEnded(error)
     } finally {
       timer[Symbol.dispose]()
       worker.off('message', resolve).off('error', reject).off('exit', ended)
@@ -145,7 +146,7 @@ export class ListingThread implements AsyncDisposable {
   }
 }
 
-function notStarted(cause: unknown): FeedsyncError {
+function threadEnded(cause: unknown): FeedsyncError {
   return new ConditionError('internal-error', `the listing thread ended: ${messageOf(cause)}`, {
     hint: 'report this log line; if the program was replaced or removed while it ran, restart it: systemctl restart feedsyncd',
     exitCode: EXIT.temporary,

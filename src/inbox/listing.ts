@@ -68,10 +68,10 @@ export const nothingFound = (): FoundPaths => ({
   ignored: [],
 })
 
-/** Here is what one directory contains. `below` has the prefixes (`acme/`) of its directories. */
-type Here = FoundPaths & { below: string[] }
+/** DirectoryContent is what one directory contains. `below` has the prefixes (`acme/`) of its directories. */
+type DirectoryContent = FoundPaths & { below: string[] }
 
-const nothingHere = (): Here => ({ ...nothingFound(), below: [] })
+const emptyContent = (): DirectoryContent => ({ ...nothingFound(), below: [] })
 
 const KINDS = Object.keys(nothingFound()) as (keyof FoundPaths)[]
 
@@ -81,8 +81,8 @@ export function walk(options: WalkOptions): FoundPaths {
   const pending = ['']
   for (let prefix = pending.pop(); prefix !== undefined; prefix = pending.pop()) {
     const here = options.isHung(prefix)
-      ? skipUnknown(nothingHere(), prefix, HANGS)
-      : readOne(prefix, options)
+      ? skipUnknown(emptyContent(), prefix, HANGS)
+      : readContent(prefix, options)
     pending.push(...here.below)
     for (const kind of KINDS) for (const one of here[kind]) (found[kind] as unknown[]).push(one)
   }
@@ -93,8 +93,8 @@ export function walk(options: WalkOptions): FoundPaths {
   return found
 }
 
-function readOne(prefix: string, options: WalkOptions): Here {
-  let here = nothingHere()
+function readContent(prefix: string, options: WalkOptions): DirectoryContent {
+  let here = emptyContent()
   if (prefix.split('/').length > MOST_DEPTH + 1) {
     here.skipped.push({ path: prefix, ...TOO_DEEP })
     return here
@@ -104,8 +104,8 @@ function readOne(prefix: string, options: WalkOptions): Here {
   if (before instanceof Error) return notListed(prefix, before)
   try {
     for (const entries of readDirectory({ ...options, prefix })) {
-      if (entries === null) here = nothingHere()
-      else place(entries, here, { ...options, prefix })
+      if (entries === null) here = emptyContent()
+      else addEntries(entries, here, { ...options, prefix })
     }
   } catch (error) {
     if (prefix === '') throw error
@@ -114,11 +114,11 @@ function readOne(prefix: string, options: WalkOptions): Here {
   const after = directoryAt(prefix, options)
   // If the directory was replaced meanwhile, the entries might belong to another one. The next scan lists the new one.
   const isSame = after !== null && !(after instanceof Error) && isSameDirectory(before, after)
-  if (!isSame) return { ...nothingHere(), unknown: [prefix] }
+  if (!isSame) return { ...emptyContent(), unknown: [prefix] }
   const isEmpty = here.below.length + here.files.length + here.skipped.length === 0
   return options.mounts.admit(prefix, { dev: before.dev, isEmpty })
     ? here
-    : skipUnknown(nothingHere(), prefix, UNMOUNTED)
+    : skipUnknown(emptyContent(), prefix, UNMOUNTED)
 }
 
 /**
@@ -136,22 +136,40 @@ function directoryAt(prefix: string, { asks, directory }: WalkOptions): LstatRes
   }
 }
 
-/** place sorts entries into `here`. It throws `EACCES` if the directory can be read but not entered. */
-function place(
+/** addEntries adds entries to `here`. Throws `EACCES` if the directory can be read but not entered. */
+function addEntries(
   entries: readonly DirectoryEntry[],
-  here: Here,
-  { asks, directory, filter, isHung, prefix }: WalkOptions & { prefix: string },
+  here: DirectoryContent,
+  options: WalkOptions & { prefix: string },
 ): void {
-  const sorted = Map.groupBy(entries, (entry) => sort(entry, here, filter))
-  for (const { at, path } of sorted.get('temporary') ?? []) {
+  const byKind = Map.groupBy(entries, (entry) => addByName(entry, here, options.filter))
+  addTemporary(byKind.get('temporary') ?? [], here, options)
+  addFiles(byKind.get('file') ?? [], here, options)
+}
+
+/** addTemporary adds the files with temporary names that still exist. */
+function addTemporary(
+  entries: readonly DirectoryEntry[],
+  here: DirectoryContent,
+  { asks, isHung }: FolderCalls,
+): void {
+  for (const { at, path } of entries) {
     if (isHung(path)) continue
     asks(path)
     const look = lookAt(at)
     if (look !== null && !(look instanceof Error))
       here.temporary.push({ path, mtimeMs: Number(look.mtimeMs) })
   }
+}
+
+/** addFiles adds each entry as a file, or with the reason to skip it. Throws `EACCES` like `addEntries`. */
+function addFiles(
+  entries: readonly DirectoryEntry[],
+  here: DirectoryContent,
+  { asks, directory, isHung, prefix }: FolderCalls & { prefix: string },
+): void {
   let denied: Error | null = null
-  for (const { at, kind, path } of sorted.get('file') ?? []) {
+  for (const { at, kind, path } of entries) {
     if (isHung(path)) {
       skipUnknown(here, path, HANGS)
       continue
@@ -185,7 +203,7 @@ export function lookAtPaths(
    * whyNotDirectory returns why no file can be below a path: the reason to skip the path, or null if nothing or only a
    * file is there. It returns undefined if a directory is there.
    */
-  const wrongWith = (path: string): Skipped | null | undefined => {
+  const whyNotDirectory = (path: string): Skipped | null | undefined => {
     const prefix = `${path}/`
     if (isHanging(path)) return { path: prefix, ...HANGS }
     asks(prefix)
@@ -196,10 +214,10 @@ export function lookAtPaths(
   }
   const above = new Map<string, Skipped | null | undefined>()
   const look = (path: string): Sighting | Skipped | null => {
-    for (const one of ancestors(path)) {
-      if (!above.has(one)) above.set(one, wrongWith(one))
-      const wrong = above.get(one)
-      if (wrong !== undefined) return wrong
+    for (const directoryAbove of ancestors(path)) {
+      if (!above.has(directoryAbove)) above.set(directoryAbove, whyNotDirectory(directoryAbove))
+      const whyNot = above.get(directoryAbove)
+      if (whyNot !== undefined) return whyNot
     }
     if (isHanging(path)) return { path, ...HANGS }
     asks(path)
@@ -218,9 +236,9 @@ function ancestors(path: string): string[] {
  * addByName adds an entry to `here`, or leaves it out, and returns null. If the name and kind of the entry do not suffice
  * for that, it returns what the entry seems to be.
  */
-function sort(
+function addByName(
   { at, kind, path }: DirectoryEntry,
-  here: Here,
+  here: DirectoryContent,
   filter: NameFilter,
 ): 'file' | 'temporary' | null {
   const isNotUtf8 = typeof at !== 'string'
@@ -261,8 +279,8 @@ function explain(error: unknown): Explanation {
 }
 
 /** notListed marks everything below a directory as unknown, unless the directory is gone. */
-function notListed(path: string, error: unknown): Here {
-  const here = nothingHere()
+function notListed(path: string, error: unknown): DirectoryContent {
+  const here = emptyContent()
   return isMissing(errorCode(error)) ? here : skipUnknown(here, path, explain(error))
 }
 

@@ -125,8 +125,14 @@ export class Settler {
 }
 
 function firstSeen(identity: FileIdentity, now: number): Pending {
-  const never = { isPutBack: false, changed: null }
-  return { identity, since: now, restlessSince: now, largest: identity.size, ...never }
+  return {
+    identity,
+    since: now,
+    isPutBack: false,
+    restlessSince: now,
+    largest: identity.size,
+    changed: null,
+  }
 }
 
 function changeOf(before: FileIdentity, now: FileIdentity): Restless['changed'] {

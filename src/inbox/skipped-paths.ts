@@ -31,10 +31,6 @@ export class SkippedPaths {
     this.#onChange = onChange
   }
 
-  get isEmpty(): boolean {
-    return this.#skipped.size === 0
-  }
-
   /** has returns whether this file could not be read and has not changed since. */
   has({ path, identity }: Sighting): boolean {
     const unread = this.#unread.get(path)

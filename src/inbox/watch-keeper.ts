@@ -219,16 +219,16 @@ function remoteReason(name: string): string {
 function brokenReason(error: unknown): string {
   const code = errorCode(error)
   if (code === 'ENOSPC') {
-    return `the limit of watched directories is reached (ENOSPC): raise it with ${raise('max_user_watches')}`
+    return `the limit of watched directories is reached (ENOSPC): raise it with ${commandToRaise('max_user_watches')}`
   }
   if (code === 'EMFILE') {
-    return `the limit of watchers or of open files is reached (EMFILE): raise it with ${raise('max_user_instances')}, or LimitNOFILE= of the unit`
+    return `the limit of watchers or of open files is reached (EMFILE): raise it with ${commandToRaise('max_user_instances')}, or LimitNOFILE= of the unit`
   }
   return `events of the folder are not available (${code ?? messageOf(error)})`
 }
 
-/** raise returns the command that doubles a limit. */
-function raise(limit: string): string {
+/** commandToRaise returns the command that doubles a limit. */
+function commandToRaise(limit: string): string {
   const current = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
   return `sysctl fs.inotify.${limit}=${2 * current}`
 }
