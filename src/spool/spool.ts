@@ -18,7 +18,7 @@ const INDEX = '.index'
 
 const GONE = 'put it back; or restart feedsyncd, which makes an empty one'
 
-/** Every method rejects with a `FeedsyncError` that names the system's error code. */
+/** Every asynchronous method rejects with a `FeedsyncError` that names the system's error code. */
 export interface Spool {
   /** prepare returns the absolute path of a new file. The writer must create it exclusively and fsync it. */
   prepare(): string
@@ -30,7 +30,9 @@ export interface Spool {
   discard(path: string): Promise<void>
   /** keep renames a prepared file and its index durably to a name that says what they are, and returns that name. */
   keep(prepared: string, copy: SpoolCopy): Promise<string>
+  /** remove removes a kept file and its index, if they exist. */
   remove(name: string): Promise<void>
+  /** names returns the names of all files of the spool, with indexes and prepared files. */
   names(): Promise<string[]>
   /**
    * sweep removes all files except the copies named in `keep` and their indexes, and returns how many. It also
@@ -40,8 +42,9 @@ export interface Spool {
   /** freeBytes returns the free bytes of the file system, or infinity when the file system does not say. */
   freeBytes(): Promise<number>
   /**
-   * canClone returns true if the copy of a file would share its blocks and take no room. It makes a clone and removes
-   * it. `path` is relative to `root`, and no link below `root` is followed.
+   * canClone returns whether a copy of the file would share the blocks of the file and take no room; false if the file
+   * cannot be opened. It makes a clone and removes the clone. `path` is relative to `root`, and no link below `root` is
+   * followed.
    */
   canClone(root: string, path: string): Promise<boolean>
 }
@@ -119,7 +122,7 @@ export function createSpool(directory: string): Spool {
 
 const syncDescriptor = promisify(fsync)
 
-/** Many small feeds are kept one after the other: with this rest between two syncs, most share one. */
+/** Many small feeds are kept one after the other. With this rest between two syncs, most feeds share a sync. */
 const SYNC_REST_MS = 10
 
 /**
@@ -170,7 +173,7 @@ async function freeBytesOf(directory: string): Promise<number> {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
 }
 
-/** openRegular returns null if the file cannot be opened or is not a regular file. */
+/** openRegular opens a file for reading; null if the file cannot be opened or is not a regular file. */
 async function openRegular(root: string, path: string): Promise<FileHandle | null> {
   try {
     using folder = await OpenDirectory.at(root, dirname(path))
