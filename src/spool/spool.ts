@@ -63,22 +63,22 @@ export function createSpool(directory: string): Spool {
 
   const at = (name: string) => join(directory, name)
   const prepare = () => at(`${randomUUID()}.part`)
-  const attempt = <T>(what: string, work: Promise<T>): Promise<T> =>
+  const translating = <T>(what: string, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       throw translated(what, directory, error)
     })
 
-  const namesAreDurable = sharedSync(directory)
-  const removed = async (path: string) => {
+  const sync = new SharedSync(directory)
+  const removeWithIndex = async (path: string) => {
     const files = [path, path + INDEX].map((file) => rm(file, { force: true }))
-    await attempt('remove a file of the spool', Promise.all(files))
+    await translating('remove a file of the spool', Promise.all(files))
   }
 
   return {
     prepare,
     path: at,
     indexOf: (path) => path + INDEX,
-    discard: removed,
+    discard: removeWithIndex,
     async keep(prepared, copy) {
       const name = copyName(copy)
       const renamed = async () => {
@@ -86,23 +86,23 @@ export function createSpool(directory: string): Spool {
         // because a local rename costs less than a trip through the thread pool.
         renameIfThere(prepared + INDEX, at(name + INDEX))
         renameSync(prepared, at(name))
-        await namesAreDurable()
+        await sync.whenDurable()
       }
-      await attempt('keep a file in the spool', renamed())
+      await translating('keep a file in the spool', renamed())
       return name
     },
-    remove: (name) => removed(at(name)),
-    names: () => attempt('read the spool', readdir(directory)),
+    remove: (name) => removeWithIndex(at(name)),
+    names: () => translating('read the spool', readdir(directory)),
     sweep(keep) {
       const orphans = async () => {
         const names = await readdir(directory)
-        const left = names.filter((name) => !keep.has(name) && !keep.has(indexed(name)))
+        const left = names.filter((name) => !keep.has(name) && !keep.has(copyOfIndex(name)))
         for (const name of left) await rm(at(name), { recursive: true, force: true })
         return left.length
       }
-      return attempt('sweep the spool', orphans())
+      return translating('sweep the spool', orphans())
     },
-    freeBytes: () => attempt('read the spool', freeBytesOf(directory)),
+    freeBytes: () => translating('read the spool', freeBytesOf(directory)),
     async canClone(root, path) {
       await using source = await openRegular(root, path)
       if (source === null) return false
@@ -112,9 +112,9 @@ export function createSpool(directory: string): Spool {
         return await tryClone(source.fd, target.fd)
       }
       try {
-        return await attempt('make a file in the spool', tried())
+        return await translating('make a file in the spool', tried())
       } finally {
-        await removed(clone)
+        await removeWithIndex(clone)
       }
     },
   }
@@ -125,32 +125,39 @@ const syncDescriptor = promisify(fsync)
 /** Many small feeds are kept one after the other. With this rest between two syncs, most feeds share a sync. */
 const SYNC_REST_MS = 10
 
-/**
- * sharedSync returns a function that resolves when all current names of the directory are durable. One fsync serves all
- * calls that were made before it began.
- */
-function sharedSync(directory: string): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  let rest: Promise<void> = Promise.resolve()
-  let next: Promise<void> | null = null
-  const sync = async () => {
-    next = null
-    rest = systemClock.sleep(SYNC_REST_MS)
-    const descriptor = openSync(directory, 'r')
+/** SharedSync makes the names of a directory durable. One fsync serves all calls that were made before it began. */
+class SharedSync {
+  readonly #directory: string
+  #last: Promise<void> = Promise.resolve()
+  /** The rest after the beginning of the last sync. */
+  #rest: Promise<void> = Promise.resolve()
+  /** The sync that has not begun yet; null if none is planned. */
+  #next: Promise<void> | null = null
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** whenDurable resolves when all current names of the directory are durable. Rejects with the system's error. */
+  whenDurable(): Promise<void> {
+    // A running fsync might miss the file we just renamed; wait for the next one.
+    this.#next ??= Promise.all([this.#last, this.#rest]).then(() => {
+      const synced = this.#sync()
+      this.#last = synced.catch(() => {})
+      return synced
+    })
+    return this.#next
+  }
+
+  async #sync(): Promise<void> {
+    this.#next = null
+    this.#rest = systemClock.sleep(SYNC_REST_MS)
+    const descriptor = openSync(this.#directory, 'r')
     try {
       await syncDescriptor(descriptor)
     } finally {
       closeSync(descriptor)
     }
-  }
-  return () => {
-    // A running fsync might miss the file we just renamed; wait for the next one.
-    next ??= Promise.all([last, rest]).then(() => {
-      const synced = sync()
-      last = synced.catch(() => {})
-      return synced
-    })
-    return next
   }
 }
 
@@ -162,8 +169,8 @@ function renameIfThere(from: string, to: string): void {
   }
 }
 
-/** indexed returns the name of the copy to which an index belongs. Other names stay unchanged. */
-function indexed(name: string): string {
+/** copyOfIndex returns the name of the copy to which an index belongs. Other names stay unchanged. */
+function copyOfIndex(name: string): string {
   return name.endsWith(INDEX) ? name.slice(0, -INDEX.length) : name
 }
 
