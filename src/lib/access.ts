@@ -1,5 +1,5 @@
-// Says how a person gets at a file that this user may not read: which component of its path refuses, and which group
-// may pass. It never suggests to weaken a permission.
+// Says how a person gets access to a file that this user may not read: which component of its path refuses the access,
+// and which group has it. It never suggests to weaken a permission.
 
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -40,7 +40,7 @@ export function groupHint(file: string): string | null {
   }
 }
 
-/** may returns false only if a permission refuses the access: a missing file is another matter. */
+/** may returns false only if a permission refuses the access. For a missing file it returns true. */
 function may(path: string, mode: number): boolean {
   try {
     accessSync(path, mode)

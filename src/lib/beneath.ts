@@ -80,7 +80,7 @@ export class OpenDirectory implements Disposable {
     return `/proc/self/fd/${this.#fd}`
   }
 
-  /** entry names one entry while the directory is open. The caller must refuse an entry that is a link. */
+  /** entry returns a path of one entry, for use while the directory is open. The caller must refuse a link. */
   entry(name: string): string {
     return `${this.path}/${name}`
   }

@@ -1,5 +1,6 @@
-// A mark in memory that two threads share: which path one thread asks a file system for, so that another thread sees a
-// call that does not return. A network mount without its server, or a disk with errors, might never answer.
+// Notices calls that do not return, because a network mount without its server, or a disk with errors, might never
+// answer. The thread that calls writes the path of its call into memory that two threads share, and the other thread
+// looks there.
 
 /** Longer paths are cut; Linux allows a call 4,096 bytes. */
 const LONGEST_PATH = 4_096
@@ -9,9 +10,9 @@ const NUMBERS_BYTES = 8
 
 const encoder = new TextEncoder()
 
-/** CallMark is written by one thread and read by another. */
+/** CallMark says which path a thread asks a file system for. One thread writes it, and another thread reads it. */
 export class CallMark {
-  /** memory is passed to the other thread. */
+  /** Pass this memory to the other thread, which makes its own CallMark of it. */
   readonly memory: SharedArrayBuffer
   readonly #numbers: Int32Array
   readonly #path: Uint8Array
@@ -22,22 +23,21 @@ export class CallMark {
     this.#path = new Uint8Array(memory, NUMBERS_BYTES)
   }
 
-  /** begin says that this thread now asks for a path. */
+  /** begin writes that this thread now asks for a path. */
   begin(path: string): void {
     const { written } = encoder.encodeInto(path, this.#path)
     Atomics.store(this.#numbers, LENGTH, written)
     Atomics.add(this.#numbers, COUNT, 1)
   }
 
-  /** end says that the call has returned. */
+  /** end writes that the call has returned. */
   end(): void {
     Atomics.store(this.#numbers, LENGTH, 0)
     Atomics.add(this.#numbers, COUNT, 1)
   }
 
   /**
-   * current returns the path that the other thread asks for now and the number of its call; null means it asks for
-   * none.
+   * current returns the path that the other thread asks for now, and the number of its call; null if it asks for none.
    */
   current(): { path: string; call: number } | null {
     const call = Atomics.load(this.#numbers, COUNT)
@@ -60,8 +60,8 @@ export class HungCall {
   }
 
   /**
-   * poll compares the current call with the call that the last poll saw. It returns the path of a call that has not
-   * returned for too long; null means none. `now` is monotonic ms.
+   * poll compares the current call with the call that the last poll saw. It returns the path of the current call if this
+   * call has not returned for too long, otherwise null. `now` is monotonic ms.
    */
   poll(now: number): string | null {
     const current = this.#mark.current()

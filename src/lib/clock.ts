@@ -37,7 +37,7 @@ export function wallTime(ms: number | null): number | null {
   return ms !== null && Math.abs(ms) <= LAST_TIME ? ms : null
 }
 
-/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null if there is none. */
+/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null like `wallTime`. */
 export function isoTime(ms: number | null): string | null {
   const known = wallTime(ms)
   return known === null ? null : new Date(known).toISOString()
@@ -65,7 +65,8 @@ export class WakeSignal {
 
 /**
  * unlessAborted resolves with the result of `work`, or with null as soon as the signal aborts. It does not stop `work`
- * but ignores its result, so the program must be able to do without it at any instant.
+ * but ignores its result, so the program must be able to do without that result at any instant. If `work` rejects first,
+ * it rejects, too.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>()

@@ -13,14 +13,14 @@ const SOON_MS = 2 * SECOND
 const TOLERANCE_MS = MINUTE
 
 /**
- * isDue returns whether `at` (wall ms) is reached. It is also due if it lies further ahead than `longestMs`, the
- * longest wait that may be stored for this purpose, because then a clock that ran ahead stored it.
+ * isDue returns whether `at` (wall ms) is reached; null counts as reached. A time further ahead than `longestMs`, the
+ * longest wait that may be stored for this purpose, is due as well, because a clock that ran ahead stored it.
  */
 export function isDue(at: number | null, now: number, longestMs: number): boolean {
   return at === null || at <= now || at > latestLegal(now, longestMs)
 }
 
-/** isSoon returns whether the next attempt (wall ms; null means now) is due, or will be within two seconds. */
+/** isSoon returns whether the next attempt at `at` (wall ms; null if it is due now) is due within two seconds. */
 export function isSoon(at: number | null, now: number): boolean {
   return isDue(at, now + SOON_MS, LONGEST_ATTEMPT_WAIT_MS)
 }
@@ -39,7 +39,10 @@ export function latestLegal(now: number, longestMs: number): number {
  */
 export const isStillOpen = (at: number, now: number, forMs: number): boolean => now - at < forMs
 
-/** isRecent returns whether a heartbeat is young enough. A heartbeat equally far in the future proves nothing. */
+/**
+ * isRecent returns whether a heartbeat is at most `withinMs` from now. A heartbeat further in the past or in the future
+ * proves nothing.
+ */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs
 }

@@ -10,8 +10,9 @@ export interface ErrnoSubject {
   /** What a person can correct instead: `inbox.directory`, `the path`. */
   setting: string
   use: 'read' | 'write' | 'run'
-  /** The file is open: then EACCES means a lock of another program. */
+  /** Whether the file is open. Then EACCES means that another program has locked it. */
   isOpen?: boolean
+  /** Hints by error code, instead of the usual ones. */
   hints?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +59,10 @@ const OTHER = ['cannot be {done}', 'look for errors of its disk in the system’
 const NO_CODE_HINT =
   'write a regular file under another name, and rename it to this name when it is complete'
 
-/** errnoText explains an error. Without a system code, the error's own message follows the name (`readRegular`). */
+/**
+ * errnoText explains an error of a file. If the error has no system code, as from `readRegular`, `code` is null, and the
+ * error's own message follows the name.
+ */
 export function errnoText(
   error: unknown,
   subject: ErrnoSubject,

@@ -42,7 +42,7 @@ export function isRetryable(error: unknown): error is FeedsyncError {
   return error instanceof FeedsyncError && error.exitCode !== 1
 }
 
-/** errorCode returns the code of a failed call (`ENOENT`, `ECONNRESET`, `SQLITE_BUSY`), or null. */
+/** errorCode returns the code of a failed call (`ENOENT`, `SQLITE_BUSY`), from the error or its causes, or null. */
 export function errorCode(error: unknown, depth = 10): string | null {
   if (!(error instanceof Error) || depth === 0) return null
   const { code, errno } = error as { code?: unknown; errno?: unknown }

@@ -45,7 +45,7 @@ export function sameIdentity(a: FileIdentity, b: FileIdentity): boolean {
 
 /**
  * isUnchanged returns whether two identities are of one file with the same bytes. It ignores ctime, because our own
- * rename of a file changes that.
+ * rename of a file changes ctime.
  */
 export function isUnchanged(a: FileIdentity, b: FileIdentity): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
@@ -65,12 +65,12 @@ export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** modifiedAt returns the wall ms of the last change of the bytes; null means not known, or a time of no calendar. */
+/** modifiedAt returns the wall ms of the last change of the bytes; null if it is not known or in no calendar. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
   return identity && msOf(identity.mtimeNs)
 }
 
-/** changedAt returns the wall ms of the last change of the file or its bytes; null means a time of no calendar. */
+/** changedAt returns the wall ms of the last change of the file or its bytes; null if no calendar has this time. */
 export function changedAt(identity: FileIdentity): number | null {
   return msOf(identity.ctimeNs)
 }
@@ -78,7 +78,8 @@ export function changedAt(identity: FileIdentity): number | null {
 const msOf = (ns: string) => wallTime(Number(BigInt(ns) / 1_000_000n))
 
 /**
- * stampOf returns a `stamp` that differs after each change of the file, and `changedAt` in wall ms; null means no file.
+ * stampOf returns a `stamp` that differs after each change of the file, and `changedAt` in wall ms; null if there is no
+ * file. If the file cannot be looked at, the stamp is the error's code, and `changedAt` is 0.
  */
 export function stampOf(file: string): { stamp: string; changedAt: number } | null {
   try {
@@ -108,8 +109,8 @@ export function readWhole(fd: number, memory: Uint8Array, at: number): number {
 
 /**
  * tryClone makes an open empty file share the blocks of another open file, which takes no room and reads no byte. It
- * returns false if their file systems cannot do that; the file is empty then. XFS and Btrfs can, within one file
- * system. The file gets the mode 0600. A clone can be a mixture if somebody writes to the source meanwhile.
+ * returns false if their file systems cannot do that, and leaves the target empty. XFS and Btrfs can, within one file
+ * system. The target gets the mode 0600. A clone can be a mixture if somebody writes to the source meanwhile.
  */
 export async function tryClone(source: number, target: number): Promise<boolean> {
   const [from, to] = [`/proc/self/fd/${source}`, `/proc/self/fd/${target}`]
@@ -125,13 +126,13 @@ export async function tryClone(source: number, target: number): Promise<boolean>
   }
 }
 
-/** In bytes: longer than any PEM key, so that a wrong path to a large file is an error. */
+/** LONGEST_SECRET is in bytes. It is longer than any PEM key, so that a wrong path to a large file is an error. */
 export const LONGEST_SECRET = 64 * 1024
 
 /**
- * readRegular returns the bytes of a regular file.
- * @throws the system's error (`EISDIR` for a directory); an error without a code if the file is not regular, is larger
- * than `mostBytes`, or is still being written. That message continues a sentence that begins with the file's name
+ * readRegular returns the bytes of a regular file. Throws the system's error (`EISDIR` for a directory). Throws an error
+ * without a code if the file is not regular, is larger than `mostBytes`, or is still being written; the message of this
+ * error continues a sentence that begins with the file's name.
  */
 export function readRegular(file: string, mostBytes: number): Buffer {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -3,7 +3,7 @@
 
 import picomatch from 'picomatch'
 
-/** `s`: a file name can contain a newline, and `**` matches anything. */
+/** The flag `s` lets patterns match a newline, which a file name can contain. */
 const OPTIONS = { dot: true, flags: 's' }
 
 /** `.xml`, `.xml.gz` or `.{xml,txt}` at the end of a pattern. */
@@ -53,6 +53,7 @@ export function filledMatcher(template: string): CapturingMatcher {
 
 const withTokens = (text: string) => text.replace(/\{(\d+)\}/g, 'CAPTURE$1CAPTURE')
 
+/** capturing makes a matcher of the source of a regular expression. The same number must capture the same text. */
 function capturing(source: string): CapturingMatcher {
   const seen = new Set<string>()
   const regex = new RegExp(

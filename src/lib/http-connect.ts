@@ -1,5 +1,5 @@
-// Limits how long a connection may take to open. The look-up of the name has a limit of its own: with a name server that
-// is down and a search list, the system asks for many seconds before it has an answer, and the host has no part in that.
+// Limits how long a connection may take to open. The look-up of the name has a limit of its own, because a name server
+// that is down can delay the system for many seconds before it asks the next one, and the host cannot change that.
 
 import { isIP, Socket } from 'node:net'
 import { type Clock, MINUTE, SECOND } from './clock.ts'
@@ -9,7 +9,8 @@ export const LOOKUP_TIMEOUT_MS = MINUTE
 
 /**
  * CONNECT_TIMEOUT_MS limits the TCP and TLS handshakes to all addresses of a host together. They need up to four round
- * trips, over a satellite 0.7 s each; a lost packet adds 1 s, and an address that does not answer ATTEMPT_TIMEOUT_MS.
+ * trips, and over a satellite each takes 0.7 s. A lost packet adds 1 s. Each address that does not answer adds
+ * ATTEMPT_TIMEOUT_MS.
  */
 export const CONNECT_TIMEOUT_MS = 20 * SECOND
 
@@ -20,14 +21,14 @@ export const CONNECT_TIMEOUT_MS = 20 * SECOND
 export const ATTEMPT_TIMEOUT_MS = 2 * SECOND
 
 /**
- * TUNNEL_TIMEOUT_MS limits a proxy's answer to CONNECT. The proxy looks the name up and connects itself, and after its
- * own limit, which is a minute with most of them, its answer says why it could not.
+ * TUNNEL_TIMEOUT_MS limits a proxy's answer to CONNECT. The proxy looks up the name and connects. If it cannot connect,
+ * most proxies give up after a minute, and the answer then says why.
  */
 export const TUNNEL_TIMEOUT_MS = 90 * SECOND
 
 /** TimedOut is the error of a connection that did not open in time. */
 export class TimedOut extends Error {
-  /** The host and port that did not answer in time: of the proxy until its tunnel is open, otherwise of the host. */
+  /** The host or proxy that was not reached in time: a name in the step `look-up`, otherwise host and port. */
   readonly peer: string
   readonly step: 'look-up' | 'connect' | 'handshake' | 'tunnel'
 
@@ -42,7 +43,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 
 export interface ConnectLimits {
   clock: Clock
-  /** Longest time in ms from the address of the host to an open connection. */
+  /** Longest time in ms from the known address of the host to an open connection. */
   timeoutMs: number
 }
 
@@ -62,7 +63,8 @@ export function hostAndPort(target: Target): string {
 
 /**
  * limitConnecting destroys a connection that does not open in time. `opening` is what a connector of undici returned: a
- * socket, or a promise if the connection goes through a tunnel. Dispose of the answer when the connection is open.
+ * socket, or a promise if the connection goes through a tunnel, which is not limited here. Dispose of the answer when
+ * the connection is open.
  */
 export function limitConnecting(
   opening: unknown,

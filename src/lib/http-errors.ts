@@ -7,22 +7,25 @@ import { errorCode } from './errors.ts'
 import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
 import { formatBytes } from './units.ts'
 
-/**
- * NoAnswerKind says why there is no answer. `unreachable`: no connection, so nothing was sent. `certificate`: the other
- * side's certificate is not trusted. `proxy`: the proxy refused the request, or did not connect in time. `lost`: the
- * connection broke. `unreadable`: an answer came that is not HTTP as Node reads it. `silent`: no status line came in
- * time. `stalled`: the other side stopped taking the body. `source`: the body could not be read with its announced
- * length. `aborted`: the caller stopped the request.
- */
+/** NoAnswerKind says why there is no answer. */
 export type NoAnswerKind =
+  /** There was no connection, so nothing was sent. */
   | 'unreachable'
+  /** The certificate of the other side is not trusted. */
   | 'certificate'
+  /** The proxy refused the request, or did not connect in time. */
   | 'proxy'
+  /** The connection broke. */
   | 'lost'
+  /** An answer came that is not HTTP as Node reads it. */
   | 'unreadable'
+  /** No status line came in time. */
   | 'silent'
+  /** The other side stopped taking the body. */
   | 'stalled'
+  /** The body could not be read with its announced length. */
   | 'source'
+  /** The caller stopped the request. */
   | 'aborted'
 
 export interface NoAnswer {
@@ -144,8 +147,8 @@ function askedServers(): string {
 
 /**
  * whyUnreadable returns what of an answer cannot be read; null for any other error. The words in brackets are the
- * parser's own, and repeat nothing of the answer. After a header with the length, undici names that length for every
- * error of the parser.
+ * parser's own, and repeat nothing of the answer. If the answer has a Content-Length, undici reports every error of its
+ * parser as a wrong length.
  */
 function whyUnreadable({ name, message }: Error, code: string | null) {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
@@ -162,13 +165,13 @@ export function noAnswerText(who: string, { reason, why }: NoAnswer): string {
     : `no answer from ${who}: ${reason}`
 }
 
-/** refusalsOf returns what each address of a host did, if the host has several and none of them answered. */
+/** refusalsOf returns each address that refused a connection, with the error: `192.0.2.1:443 (ECONNREFUSED)`. */
 function refusalsOf(errors: readonly SystemError[]): string[] {
   const attempts = errors.filter(({ address, syscall }) => syscall === 'connect' && address)
   return [...new Set(attempts.map((one) => `${peerOf([one])} (${one.code})`))]
 }
 
-/** peerOf returns the host of the failed system call. Behind a proxy that is the proxy, not the target. */
+/** peerOf returns the host of the failed system call, which can be a proxy; null if no error names a host. */
 function peerOf(errors: readonly SystemError[]): string | null {
   for (const { hostname, address, port } of errors) {
     if (typeof hostname === 'string') return hostname
@@ -184,4 +187,5 @@ function everyError(error: unknown): SystemError[] {
   if (!(error instanceof Error)) return []
   const inner = error instanceof AggregateError ? error.errors : []
   return [error as SystemError, ...inner, ...everyError(error.cause)]
+/** everyError returns the error, the errors that it joins, and its causes. */
 }

@@ -1,6 +1,6 @@
 // Drops interim answers. A server or a proxy may send `100 Continue` at any time (RFC 9110 section 15.2), but undici
-// ends the connection if it did not ask for it. undici has no option for this and plans none
-// (https://github.com/nodejs/undici/issues/197), so this filter hides interim answers from it.
+// ends the connection at an interim answer that it did not ask for. undici has no option to ignore them and plans none
+// (https://github.com/nodejs/undici/issues/197), so this filter hides interim answers from undici.
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -8,19 +8,20 @@ import type { Socket } from 'node:net'
 /** A longer interim head goes to undici, which then ends the connection. */
 const LONGEST_INTERIM_HEAD = 16 * 1024
 const ANY_HEAD = 'HTTP/1.'
-/** With this many bytes, INTERIM_HEAD knows whether an answer is interim. */
+/** This many bytes of an answer show whether it is interim. */
 const STATUS_KNOWN = 'HTTP/1.1 100 '.length
+/** 101 is not interim: it ends HTTP on the connection. */
 const INTERIM_HEAD = /^HTTP\/1\.[01] 1(?!01)\d\d\b/
 
-/** The connections that wait for an answer, with the first bytes of its head. */
+/** The first bytes of the answer so far, for each connection that waits for an answer. */
 const heads = new WeakMap<object, Buffer>()
 
-// Published with the socket just before the head of a request is written to it.
+// undici publishes this message, with the socket, just before it writes the head of a request to the socket.
 subscribe('undici:client:sendHeaders', (message) => {
   heads.set((message as { socket: object }).socket, Buffer.alloc(0))
 })
 
-/** dropInterimAnswers hides every later interim answer on this connection from undici. */
+/** dropInterimAnswers replaces `socket.read`, so that undici sees no interim answer on this connection. */
 export function dropInterimAnswers(socket: Socket): void {
   const read = socket.read.bind(socket)
   socket.read = (size?: number) => {

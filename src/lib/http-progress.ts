@@ -10,15 +10,15 @@ import { formatDuration } from './units.ts'
 export interface StreamBody {
   /** Exact number of bytes that `chunks` yields, for Content-Length. */
   length: number
-  /** Starts at most once for each request. If it was started, its `finally` runs. */
+  /** chunks is called at most once for each request. Once the iterator has started, its `finally` always runs. */
   chunks: () => AsyncIterable<Buffer>
   /** Longest time in ms, from the last byte that the socket took to the next byte. */
   stallMs: number
-  /** Called with the bytes so far each time the socket took a chunk. */
+  /** onAccepted is called with the bytes so far, each time the socket took a chunk. */
   onAccepted?: (bytes: number) => void
 }
 
-// Published with the socket just before the head of a request is written to it.
+// undici publishes this message, with the socket, just before it writes the head of a request to the socket.
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body: unknown }; socket: Socket }
   if (request.body instanceof CountedBody) request.body.begin(socket)
@@ -37,7 +37,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
   bytes = 0
   /** Monotonic ms of the last progress: the head was written, or a chunk was read or taken by the socket. */
   lastProgressAt: number
-  /** The error that the source threw; null means none. */
+  /** The error that the source threw; null if it threw none. */
   error: unknown = null
   /** null until the request is written to a connection. */
   socket: Socket | null = null
@@ -56,6 +56,7 @@ export class CountedBody implements AsyncIterable<Buffer> {
     this.#noteProgress()
   }
 
+  /** sentAll is true when the network has the whole body: the buffer of the socket is empty, too. */
   get sentAll(): boolean {
     return this.bytes === this.length && (this.socket?.writableLength ?? 0) === 0
   }

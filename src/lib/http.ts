@@ -36,20 +36,20 @@ export interface HttpRequest {
   bodyTimeoutMs: number
   /** Bytes of the answer's body that are kept; the rest is not read. */
   maxAnswerBytes: number
-  /** Opens a new connection with a new DNS lookup: for the request after a lost connection. */
+  /** Whether to open a new connection with a new DNS look-up, as for the request after a lost connection. */
   freshConnection?: boolean
 }
 
 export interface HttpReply {
   kind: 'answer'
   status: number
-  /** Names in lower case; values of a repeated header joined by ", ". */
+  /** The names are in lower case, and the values of a repeated header are joined by ", ". */
   headers: Readonly<Record<string, string>>
   body: Buffer
-  /** The answer's body is longer than `maxAnswerBytes`, or the connection broke before its end. */
+  /** Whether the answer's body is longer than `maxAnswerBytes`, or the connection broke before its end. */
   bodyCut: boolean
   bytesSent: number
-  /** The socket had taken the whole body of the request when the status line came. */
+  /** Whether the socket had taken the whole body of the request when the status line came. */
   sentAll: boolean
   /** Time from the call to the status line, in ms. */
   tookMs: number
@@ -64,9 +64,9 @@ export interface HttpClient extends AsyncDisposable {
 
 export interface HttpClientOptions {
   clock: Clock
-  /** The environment with the proxy variables; default: this process's. */
+  /** The environment with the proxy variables. The default is the environment of this process. */
   env?: NodeJS.ProcessEnv
-  /** Longest time in ms from the address of the host to an open and, with TLS, verified connection. Default 20 s. */
+  /** Longest time in ms from the known address of the host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
   /** Longest time in ms until a proxy has connected to an https address. Default 90 s. */
   tunnelTimeoutMs?: number
@@ -76,8 +76,8 @@ export interface HttpClientOptions {
 const MAX_BODY_TIMEOUTS = 10
 
 /**
- * createHttpClient reads the proxy variables once. @throws FeedsyncError (78) if one of them does not hold a usable
- * address.
+ * createHttpClient makes a client, and reads the proxy variables once. Throws `FeedsyncError` (78) if one of them does
+ * not hold a usable address.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { isDirect } = readNoProxy(options.env ?? process.env)
@@ -95,7 +95,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** createAgents returns the agents for hosts without a proxy, and for all others. */
+/**
+ * createAgents returns the agents for hosts without a proxy, and for all others. With `pipelining` 0, each request opens
+ * a new connection.
+ */
 function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
   const { clock, env = process.env, tunnelTimeoutMs = TUNNEL_TIMEOUT_MS } = options
   const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
@@ -123,7 +126,7 @@ function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
     // In a tunnel there is no name to look up.
     requestTls: { ...tls, timeout: timeoutMs },
     proxyTls: tls,
-    // Empty, not undefined: for undefined, undici would read this process's environment.
+    // An empty text means no proxy. For `undefined`, undici would read the environment of this process.
     httpProxy: proxyAddress(env, 'http_proxy'),
     httpsProxy: proxyAddress(env, 'https_proxy'),
     // undici knows no networks, so no-proxy.ts decides.
@@ -157,6 +160,10 @@ function createPool(origin: string | URL, options: Pool.Options, limits: Connect
   })
 }
 
+/**
+ * proxyAddress returns the proxy that a variable names, empty if there is none, and registers its credentials as secrets.
+ * Throws `FeedsyncError` (78) for an address that cannot be used.
+ */
 function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
   const value = env[name] ?? env[name.toUpperCase()] ?? ''
   if (value === '') return ''
@@ -182,8 +189,8 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * keepCredentials hides the password of a proxy, as it is written and as it is sent. A user name without a password can
- * be a token, so it is hidden as well.
+ * registerCredentials registers the password of a proxy as a secret, as it is written and as it is sent. A user name
+ * without a password can be a token, so it is a secret as well.
  */
 function keepCredentials({ username, password }: URL): void {
   const [name, word] = [username, password].map(decodeURIComponent)
@@ -256,7 +263,10 @@ function isLengthMismatch(error: unknown): boolean {
   return error instanceof Error && error.name === 'RequestContentLengthMismatchError'
 }
 
-/** readCapped reads a body. The status is known already, so a cut body is part of the answer and not a failure. */
+/**
+ * readCapped reads at most `limit` bytes of a body. The status is known already, so a body that is cut is part of the
+ * answer and not a failure.
+ */
 async function readCapped(
   stream: AsyncIterable<Buffer>,
   limit: number,
@@ -286,6 +296,7 @@ function unpacked(body: Buffer, headers: HttpReply['headers'], limit: number): B
   }
 }
 
+/** flatten joins the values of each repeated header. */
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),

@@ -1,4 +1,4 @@
-// Remembers the calls about vendors' files that do not return. Each keeps a thread until it returns.
+// Remembers the calls about vendors' files that do not return. Each of these calls blocks a thread until it returns.
 
 /** HungPath is a file or directory about which a call does not return. */
 export interface HungPath {
@@ -23,11 +23,12 @@ export class HungCalls {
     return this.#calls.has(path)
   }
 
+  /** mayLeave returns whether the thread of one more call that hangs may be left. */
   get mayLeave(): boolean {
     return this.#calls.size < MOST
   }
 
-  /** add remembers a call until `end` resolves, because its thread has ended, and then forgets the call and resolves. */
+  /** add remembers a call until `end`, the end of its thread. The answer resolves when the call is forgotten. */
   add(call: HungPath, end: Promise<unknown>): Promise<unknown> {
     const ended = end.finally(() => {
       this.#calls.delete(call.path)

@@ -33,7 +33,7 @@ export const silentLog: Log = {
 
 export interface LogOptions {
   level: string
-  /** `auto`: text on a terminal, otherwise JSON, which has priority prefixes under journald. */
+  /** `auto` means text on a terminal, otherwise JSON. Under journald each line then begins with its priority. */
   format: 'auto' | 'json' | 'text'
   destination?: DestinationStream | undefined
 }
@@ -66,7 +66,7 @@ export async function createLog({
   return log
 }
 
-/** writesToJournal compares stdout with `JOURNAL_STREAM=device:inode`, the stream that journald reads. */
+/** writesToJournal returns whether stdout is the stream that journald reads (`JOURNAL_STREAM=device:inode`). */
 function writesToJournal(): boolean {
   const stream = process.env.JOURNAL_STREAM
   if (stream === undefined) return false

@@ -2,7 +2,10 @@
 
 import leven from 'leven'
 
-/** nearest returns the closest name at a distance of at most a third of its length, or null. */
+/**
+ * nearest returns the closest name at a distance of at most a third of its length, otherwise the only name with the same
+ * beginning; null if there is none.
+ */
 export function nearest(name: string, names: Iterable<string>): string | null {
   const [best] = [...names]
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
@@ -11,7 +14,7 @@ export function nearest(name: string, names: Iterable<string>): string | null {
   return best?.candidate ?? beginningWith(name, [...names])
 }
 
-/** beginningWith finds endDate for `end` and stateProvCodes for `states`; null if several names begin like this. */
+/** beginningWith finds `endDate` for `end` and `stateProvCodes` for `states`; null unless one name alone begins so. */
 function beginningWith(name: string, names: readonly string[]): string | null {
   const start = name.toLowerCase().replace(/s$/, '')
   const found = names.filter((one) => start.length >= 3 && one.toLowerCase().startsWith(start))

@@ -52,7 +52,10 @@ function readEntry(text: string): HostTest | null {
   return (target) => target.port === Number(port) && matches(target)
 }
 
-/** inNetwork compares addresses and not their texts: an IPv6 address has several. */
+/**
+ * inNetwork returns a test for the addresses of a network; null if the network is not valid. It compares addresses and
+ * not texts, because one IPv6 address has several texts.
+ */
 function inNetwork(address: string, prefix = bitsOf(address)): HostTest | null {
   if (isIP(address) === 0 || prefix > bitsOf(address)) return null
   const list = new BlockList()
@@ -63,7 +66,10 @@ function inNetwork(address: string, prefix = bitsOf(address)): HostTest | null {
 const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIP(address) === 4 ? 32 : 128)
 
-/** underName: a name means its subdomains, too; `*.` before it means those alone. */
+/**
+ * underName returns a test for a name and its subdomains, or for its subdomains alone if the text begins with `*.`; null
+ * if the text has no valid name.
+ */
 function underName(text: string): HostTest | null {
   const name = domainToASCII(text.replace(/^\*?\./, '').replace(/\.$/, '')).toLowerCase()
   // "10." or "10.0" is not a name, and what it means differs from program to program.

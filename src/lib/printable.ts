@@ -17,7 +17,10 @@ export function printable(text: string): string {
   })
 }
 
-/** printableJson escapes what JSON leaves as it is, C1 and direction characters, for a terminal. The value stays. */
+/**
+ * printableJson escapes the invisible and direction characters that JSON leaves as they are, for a terminal. The value of
+ * the JSON stays the same.
+ */
 export function printableJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (c) =>
     [...Array(c.length).keys()].map((n) => unit(c, n)).join(''),
@@ -31,7 +34,10 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** feedWord returns the word that names a feed: digits would be an id, and a dash would begin an option. */
+/**
+ * feedWord returns the word of a command that names a feed. A name that the command would read as an id, an option or a
+ * path gets `feed:` before it.
+ */
 export function feedWord(feed: string): string {
   return /^(-|\d+$|feed:|path:)/.test(feed) ? `feed:${feed}` : feed
 }

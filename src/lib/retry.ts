@@ -12,7 +12,7 @@ export interface RetryOptions {
 
 /**
  * retry returns the last result. It stops when `waitAfter` returns null, after `tries` tries, or when `signal` aborts.
- * `waitAfter` returns the wait in ms; `n` is 1 after the first try.
+ * `waitAfter` returns the wait in ms before the next try; `done` is the number of tries so far.
  */
 export async function retry<T>(
   call: () => Promise<T>,
@@ -32,7 +32,7 @@ export async function retry<T>(
 
 class TryAgain extends Error {}
 
-/** In ms: the random wait is never shorter, so that a host is not flooded with requests. */
+/** The random wait is at least this many ms, so that a host is not flooded with requests. */
 const SHORTEST_WAIT = 100
 
 /**

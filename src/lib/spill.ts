@@ -5,11 +5,11 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** IN_MEMORY is in bytes. */
+/** Texts of this many bytes in memory are written to the file. */
 const IN_MEMORY = 2 ** 20
 const PIECE = 65_536
 
-/** Spilled is where a text is, in bytes. */
+/** Spilled is the position and length of a text, in bytes. */
 export interface Spilled {
   at: number
   length: number
@@ -35,7 +35,7 @@ export class Spill implements Disposable {
     return this.#bytes(place).toString()
   }
 
-  /** lines returns the stored text, line by line. */
+  /** lines yields the stored text line by line, without what follows the last newline. */
   *lines(): Generator<string, void, void> {
     const end = this.#written + this.#waitingBytes
     let rest: Buffer = Buffer.alloc(0)
@@ -74,6 +74,7 @@ export class Spill implements Disposable {
     this.#waitingBytes = 0
   }
 
+  /** #whole joins the texts in memory. */
   #whole(): Buffer {
     const [first] = this.#waiting
     if (this.#waiting.length === 1 && first !== undefined) return first

@@ -93,7 +93,7 @@ export function formatBytes(bytes: number): string {
   return `${value < 99.95 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`
 }
 
-/** Progress of an upload: bytes handed to the network, and the rate so far. */
+/** Progress has the bytes of an upload that the network has taken, and the rate so far. */
 export interface Progress {
   bytesSent: number
   bytesPerSecond: number
@@ -118,6 +118,7 @@ function parse(text: string, units: Units): number | null {
   return Number.isSafeInteger(value) ? value : null
 }
 
+/** write uses the largest unit that divides the value evenly. Zero has the second smallest unit: `0s`, `0KiB`. */
 function write(value: number, units: Units): string {
   if (value === 0) return `0${units.at(-2)?.[0] ?? ''}`
   const [unit, factor] = units.find(([, f]) => value % f === 0) ?? ['', 1]

@@ -23,9 +23,9 @@ export function personName({ LOGNAME, SUDO_USER, USER }: NodeJS.ProcessEnv): str
 
 /**
  * becomeOwnerOf turns a process of root into a process of the directory's owner for good, so that root leaves no files
- * of its own there. A directory that does not exist yet has the owner of the nearest one above it. Call it once what
- * only root may read was read: the configuration, the key, a file to upload. A directory that cannot be looked at
- * changes nothing: whoever opens it reports the error. Throws the errors of setuid(2).
+ * of its own there. A directory that does not exist yet has the owner of the nearest one above it. Call it after
+ * everything was read that only root may read: the configuration, the key, a file to upload. It changes nothing if the
+ * directory cannot be looked at: whoever opens the directory reports the error. Throws the errors of setuid(2).
  */
 export function becomeOwnerOf(directory: string): void {
   if (process.geteuid?.() !== 0) return

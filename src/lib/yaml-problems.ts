@@ -30,11 +30,11 @@ export interface Describing {
   findings: readonly BrokenRule[]
   /** The schema of the file. It names the key that a misspelt key might mean. */
   schema: JsonSchema
-  /** Names a path for people. */
+  /** nameOf names a path for people. */
   nameOf?: (path: YamlPath) => string
-  /** Returns whether the value of this key may stand in a message. */
+  /** mayShow returns whether the value of this key may stand in a message. */
   mayShow?: (key: string) => boolean
-  /** Says why a key of this name must not be in the file; null if it is only unknown. */
+  /** forbidden says why a key of this name must not be in the file; null if the key is only unknown. */
   forbidden?: (name: string) => string | null
   /** Groups of keys of which one is enough. If all keys of a group are missing, the findings name its first key. */
   alternatives?: readonly (readonly string[])[]
@@ -76,7 +76,7 @@ export function describeProblems(document: YamlDocument, options: Describing): Y
   return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** valueAt returns the value at a path; undefined: there is none. */
+/** valueAt returns the value at a path; undefined if there is none. */
 export function valueAt(raw: unknown, path: YamlPath): unknown {
   return path.reduce<unknown>(
     (value, step) =>
@@ -129,7 +129,7 @@ function schemaAt(schema: JsonSchema, path: YamlPath): JsonSchema | undefined {
   )
 }
 
-/** elsewhere finds a key of this name in another block. */
+/** elsewhere returns the path of the first key of this name in the whole schema; null if there is none. */
 function elsewhere(schema: JsonSchema, name: string, path: YamlPath = []): YamlPath | null {
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
     const at = [...path, key]
