@@ -31,7 +31,9 @@ export function groupHint(file: string): string | null {
   if (refusing === null) return null
   try {
     const { gid, mode } = statSync(refusing)
-    const isOpen = (mode & (refusing === resolve(file) ? 0o040 : 0o010)) !== 0
+    // A group needs the right to read the file, or to enter the directory.
+    const neededBit = refusing === resolve(file) ? 0o040 : 0o010
+    const isOpen = (mode & neededBit) !== 0
     const group = groupName(gid)
     if (!isOpen || group === null || NO_GROUPS.includes(group)) return null
     return `${refusing} is open to the group ${group}: as root, usermod -aG ${group} ${userName()}, then log in again`

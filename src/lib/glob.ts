@@ -28,10 +28,10 @@ export function excludeLine(paths: readonly string[]): string {
 
 /** inAnyCase writes the extension of the pattern, and of each path, in lower case if the pattern names an extension. */
 function inAnyCase(pattern: string): { glob: string; pathOf: (path: string) => string } {
-  const isNamed = EXTENSION.test(pattern)
+  const hasExtension = EXTENSION.test(pattern)
   const glob = pattern.replace(EXTENSION, (extension) => extension.toLowerCase())
   const lower = (path: string) => path.replace(/\.\w+(?:\.gz)?$/i, (found) => found.toLowerCase())
-  return { glob, pathOf: isNamed ? lower : (path) => path }
+  return { glob, pathOf: hasExtension ? lower : (path) => path }
 }
 
 export type CapturingMatcher = (text: string) => Record<string, string> | null
@@ -57,10 +57,10 @@ const withTokens = (text: string) => text.replace(/\{(\d+)\}/g, 'CAPTURE$1CAPTUR
 function capturing(source: string): CapturingMatcher {
   const seen = new Set<string>()
   const regex = new RegExp(
-    source.replace(/CAPTURE(\d+)CAPTURE/g, (_, n: string) => {
-      if (seen.has(n)) return `\\k<c${n}>`
-      seen.add(n)
-      return `(?<c${n}>[^/]+?)`
+    source.replace(/CAPTURE(\d+)CAPTURE/g, (_, number: string) => {
+      if (seen.has(number)) return `\\k<c${number}>`
+      seen.add(number)
+      return `(?<c${number}>[^/]+?)`
     }),
     OPTIONS.flags,
   )
@@ -75,7 +75,10 @@ function capturing(source: string): CapturingMatcher {
 
 /** fillTemplate puts captured segments into a template: `{1}` with `{ '1': 'acme' }` gives `acme`. */
 export function fillTemplate(template: string, captured: Record<string, string>): string {
-  return template.replace(/\{(\d+)\}/g, (whole, n: string) => captured[n] ?? whole)
+  return template.replace(
+    /\{(\d+)\}/g,
+    (placeholder, number: string) => captured[number] ?? placeholder,
+  )
 }
 
 /** hasPlaceholder returns whether a text has numbered segments; in a filled text, segments without a captured value. */

@@ -76,17 +76,17 @@ export function limitConnecting(
   const { hostname } = target
   const peer = hostAndPort(target)
   const stop = () => timer[Symbol.dispose]()
-  const connecting = () =>
+  const startConnectTimer = () =>
     clock.after(timeoutMs, () => {
       socket.destroy(new TimedOut(peer, socket.connecting ? 'connect' : 'handshake'))
     })
   let timer =
     isIP(hostname) === 0
       ? clock.after(LOOKUP_TIMEOUT_MS, () => socket.destroy(new TimedOut(hostname, 'look-up')))
-      : connecting()
+      : startConnectTimer()
   socket.once('lookup', () => {
     stop()
-    if (!socket.destroyed) timer = connecting()
+    if (!socket.destroyed) timer = startConnectTimer()
   })
   socket.once('close', stop)
   return { [Symbol.dispose]: stop }

@@ -66,29 +66,21 @@ const CERTIFICATE =
 export function explainNetworkError(error: unknown, host: string): Explained {
   const code = errorCode(error)
   const { name = '', message = '' } = error instanceof Error ? error : {}
-  const all = everyError(error)
-  const peer = peerOf(all) ?? host
-  const isConnect = all.some(({ syscall }) => syscall === 'connect')
-  const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
-  if (tunnel !== null) {
-    const status = tunnel[1] ?? tunnel[2]
-    const other = `the proxy did not connect to ${host}: it answered ${status}`
-    return verdict('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
-  }
-  if (name === 'ProxyConnectionError') {
-    const reason = `the proxy closed the connection to ${host}`
-    return verdict('proxy', 'proxy-closed', reason)
-  }
-  const certificate = all.map((one) => String(one.code)).find((one) => CERTIFICATE.test(one))
+  const errors = everyError(error)
+  const peer = peerOf(errors) ?? host
+  const isConnect = errors.some(({ syscall }) => syscall === 'connect')
+  const ofProxy = explainProxyError({ name, message }, host)
+  if (ofProxy !== null) return ofProxy
+  const certificate = errors.map((one) => String(one.code)).find((one) => CERTIFICATE.test(one))
   if (certificate !== undefined) {
     const reason = `the TLS certificate of ${host} cannot be trusted (${certificate})`
     return verdict('certificate', certificate, reason)
   }
-  const late = all.find((one) => one instanceof TimedOut)
+  const late = errors.find((one) => one instanceof TimedOut)
   if (late !== undefined) return explainTimeout(late)
   if (code === 'EAI_AGAIN')
     return verdict('unreachable', code, `${noAddress(peer)} (${code}; ${askedServers()})`)
-  const refusals = refusalsOf(all)
+  const refusals = refusalsOf(errors)
   const several =
     refusals.length > 1 ? `no address accepted a connection: ${refusals.join(', ')}` : null
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (code === 'ETIMEDOUT' && isConnect))
@@ -109,6 +101,18 @@ export function explainNetworkError(error: unknown, host: string): Explained {
     return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
+}
+
+/** explainProxyError explains why a proxy opened no tunnel to the host; null for any other error. */
+function explainProxyError({ name, message }: Error, host: string): Explained | null {
+  const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
+  if (tunnel !== null) {
+    const status = tunnel[1] ?? tunnel[2]
+    const other = `the proxy did not connect to ${host}: it answered ${status}`
+    return verdict('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
+  }
+  if (name !== 'ProxyConnectionError') return null
+  return verdict('proxy', 'proxy-closed', `the proxy closed the connection to ${host}`)
 }
 
 function verdict(why: NoAnswerKind, code: string, reason: string): Explained {
@@ -183,9 +187,9 @@ function peerOf(errors: readonly SystemError[]): string | null {
 
 type SystemError = Partial<Record<'code' | 'syscall' | 'hostname' | 'address' | 'port', unknown>>
 
+/** everyError returns the error, the errors that it joins, and its causes. */
 function everyError(error: unknown): SystemError[] {
   if (!(error instanceof Error)) return []
   const inner = error instanceof AggregateError ? error.errors : []
   return [error as SystemError, ...inner, ...everyError(error.cause)]
-/** everyError returns the error, the errors that it joins, and its causes. */
 }

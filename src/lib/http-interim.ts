@@ -46,10 +46,10 @@ function withoutInterim(socket: Socket, chunk: Buffer): Buffer {
   for (;;) {
     const start = rest.toString('latin1', 0, STATUS_KNOWN)
     const isInterim = INTERIM_HEAD.test(start)
-    const mayBecomeOne =
+    const canBecomeInterim =
       start.length < STATUS_KNOWN && ANY_HEAD.startsWith(start.slice(0, ANY_HEAD.length))
     const end = rest.indexOf('\r\n\r\n')
-    if (end === -1 && (isInterim || mayBecomeOne) && rest.length < LONGEST_INTERIM_HEAD) {
+    if (end === -1 && (isInterim || canBecomeInterim) && rest.length < LONGEST_INTERIM_HEAD) {
       heads.set(socket, rest)
       return Buffer.alloc(0)
     }

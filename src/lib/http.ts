@@ -170,7 +170,7 @@ function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
   const url = URL.parse(address)
   if (url !== null && /^https?:/i.test(address) && isDecodable(url.username + url.password)) {
-    keepCredentials(url)
+    registerCredentials(url)
     return address
   }
   throw new FeedsyncError(`${name.toUpperCase()} does not hold a usable proxy address`, {
@@ -192,10 +192,10 @@ function isDecodable(text: string): boolean {
  * registerCredentials registers the password of a proxy as a secret, as it is written and as it is sent. A user name
  * without a password can be a token, so it is a secret as well.
  */
-function keepCredentials({ username, password }: URL): void {
-  const [name, word] = [username, password].map(decodeURIComponent)
-  if (word) registerSecret(`${name}:${word}`)
-  for (const secret of password === '' ? [username, name] : [password, word])
+function registerCredentials({ username, password }: URL): void {
+  const [plainName, plainPassword] = [username, password].map(decodeURIComponent)
+  if (plainPassword) registerSecret(`${plainName}:${plainPassword}`)
+  for (const secret of password === '' ? [username, plainName] : [password, plainPassword])
     if (secret) registerSecret(secret)
 }
 
@@ -254,8 +254,8 @@ async function send(
       return none({ why: 'source', code: errorCode(failure) ?? 'body-source', reason })
     }
     const verdict = explainNetworkError(error, url.host)
-    const mayBeSent = counted !== null || ['lost', 'silent', 'unreadable'].includes(verdict.why)
-    return { ...none(verdict), bytesSent: mayBeSent ? bytesSent() : 0 }
+    const mightBeSent = counted !== null || ['lost', 'silent', 'unreadable'].includes(verdict.why)
+    return { ...none(verdict), bytesSent: mightBeSent ? bytesSent() : 0 }
   }
 }
 

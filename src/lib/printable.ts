@@ -13,7 +13,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, (c) => {
     if (c === '\n') return '\\n'
     if (c === '\t') return '\\t'
-    return c.length > 1 ? `\\u{${c.codePointAt(0)?.toString(16)}}` : unit(c)
+    return c.length > 1 ? `\\u{${c.codePointAt(0)?.toString(16)}}` : escapedUnit(c)
   })
 }
 
@@ -23,11 +23,12 @@ export function printable(text: string): string {
  */
 export function printableJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (c) =>
-    [...Array(c.length).keys()].map((n) => unit(c, n)).join(''),
+    [...Array(c.length).keys()].map((index) => escapedUnit(c, index)).join(''),
   )
 }
 
-const unit = (text: string, n = 0) => `\\u${text.charCodeAt(n).toString(16).padStart(4, '0')}`
+const escapedUnit = (text: string, index = 0) =>
+  `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
 
 /** shellWord quotes a text as one word of a command, for a person who pastes it into a shell. */
 export function shellWord(text: string): string {

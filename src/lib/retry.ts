@@ -16,12 +16,12 @@ export interface RetryOptions {
  */
 export async function retry<T>(
   call: () => Promise<T>,
-  waitAfter: (result: T, n: number) => number | null,
+  waitAfter: (result: T, done: number) => number | null,
   { clock, signal, tries }: RetryOptions,
 ): Promise<T> {
-  const attempt = async (n: number) => {
+  const attempt = async (done: number) => {
     const result = await call()
-    const waitMs = n < tries && !signal.aborted ? waitAfter(result, n) : null
+    const waitMs = done < tries && !signal.aborted ? waitAfter(result, done) : null
     if (waitMs !== null) await clock.sleep(waitMs, signal)
     if (waitMs === null || signal.aborted) return result
     throw new TryAgain('the result asks for another try')
