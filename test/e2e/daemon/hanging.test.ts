@@ -21,7 +21,7 @@ async function stopped(daemon: ReturnType<Site['spawn']>) {
 }
 
 describe.concurrent('SIGTERM ends a daemon that waits for', () => {
-  it('the listing of a folder whose disk does not answer', async () => {
+  it('the listing of a folder whose disk does not answer: by force, as its log says, and the next start sends feeds', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
     const daemon = await site.daemonProcess()
@@ -38,7 +38,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     await site.until('jobs.xml', 'uploaded')
   })
 
-  it('a directory of the folder whose file server does not answer', async () => {
+  it('a directory of the folder whose file server does not answer: by force, as its log says', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
     mkdirSync(join(site.inbox, 'mount'))
@@ -53,7 +53,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(said).toContain('it is ended by force')
   })
 
-  it('a thread that hangs while it reads a feed', async () => {
+  it('a thread that hangs while it reads a feed: its log names the threads, and the next start sends the feed', async () => {
     const { site, hang, untilHanging, release } = await hangingSite()
     await using _site = site
     const daemon = await site.daemonProcess()
@@ -70,7 +70,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     await site.until('hung.xml', 'uploaded')
   })
 
-  it('its own start', async () => {
+  it('its own start: by the signal', async () => {
     const { site, hang, untilHanging } = await hangingSite()
     await using _site = site
     hang('open')
@@ -82,7 +82,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(end).toBe('SIGTERM')
   })
 
-  it('the address of the service', async () => {
+  it('the address of the service, and its feed stays queued', async () => {
     const { site, hang, untilHanging } = await hangingSite({
       service: { baseUrl: 'https://service.test' },
     })
@@ -94,8 +94,9 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     await site.passed('jobs.xml', 'queued')
     await untilHanging('dns')
 
-    await stopped(daemon)
+    const { end } = await stopped(daemon)
 
+    expect(end).toBe(143)
     expect(site.uploads()[0]?.state).toBe('queued')
   })
 
@@ -144,7 +145,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     expect(end).not.toBeNull()
   })
 
-  it('an upload that makes no progress', async () => {
+  it('an upload that makes no progress, and its feed stays queued', async () => {
     const { site } = await hangingSite()
     await using _site = site
     site.env = { ...site.env, ...PATIENT }

@@ -4,7 +4,7 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('each change of a feed is logged once, even when the folder is listed many times', async () => {
+it('the rejection of a feed is logged once, even when the folder is listed many times', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const daemon = await site.daemon()
   site.drop('broken.xml', '<a></b>')

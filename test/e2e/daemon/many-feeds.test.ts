@@ -34,7 +34,7 @@ const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha
 const shas = (round = 1) => NAMES.map((name) => sha256(contentOf(name, round)))
 
 describe.concurrent('feeds that come at the same time', () => {
-  it('arrive whole, and each once', async () => {
+  it('arrive whole, each once, and leave one copy each', async () => {
     await using site = await Site.open()
     dropAll(site)
 
@@ -82,7 +82,7 @@ describe.concurrent('feeds that come at the same time', () => {
     expect(stored(site)).toHaveLength(NAMES.length)
   })
 
-  it('can be restored one by one', async () => {
+  it('can be restored alone', async () => {
     await using site = await Site.open()
     dropAll(site)
     await site.run('run', '--once')
@@ -95,6 +95,7 @@ describe.concurrent('feeds that come at the same time', () => {
 
     const again = stored(site).filter((sha) => sha === sha256(contentOf('c.xml')))
     expect(again).toHaveLength(2)
+    expect(stored(site)).toHaveLength(2 * NAMES.length + 1)
   })
 })
 
@@ -106,7 +107,7 @@ describe.concurrent('after a kill while several copies are written', () => {
     'after rename state/spool/*.part to state/spool/3.xml',
     'after fsync state/spool',
   ]) {
-    it(`all feeds arrive once and no unneeded copy is left (${point})`, async () => {
+    it(`all feeds arrive, twice only after an unknown attempt, and no unneeded copy is left (${point})`, async () => {
       await using site = await Site.open()
       dropAll(site)
 
@@ -115,7 +116,7 @@ describe.concurrent('after a kill while several copies are written', () => {
 
       expect(code).toBe(0)
       expect([...new Set(stored(site))].sort()).toEqual(shas().sort())
-      // An upload that the kill cut off may be stored: then the file is sent again.
+      // An upload that the kill cut off might be stored: then the file is sent again.
       const attempts = site.uploads({ all: true }).flatMap(({ id }) => site.show(id).attempts)
       const unknown = attempts.filter(({ outcome }) => outcome === 'unknown').length
       expect(stored(site).length).toBeLessThanOrEqual(shas().length + unknown)

@@ -91,7 +91,7 @@ describe('an export that is complete after an earlier version was restored', () 
 })
 
 describe('the file of a feed that was detected first but is complete last', () => {
-  it('is the newest version after it was incomplete', async () => {
+  it('is the newest version after it was incomplete, until the other file is written again', async () => {
     await using site = await openSite(FEEDS)
     await site.daemon()
     site.drop('acme/monday.xml', MONDAY.slice(0, 500))
@@ -304,7 +304,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
     ['waited', false],
     ['failed', true],
   ])(
-    'its bytes, which had %s, are sent when it belongs to its first feed again',
+    'its bytes, which had %s, are sent once when it belongs to its first feed again',
     async (_, fails) => {
       await using site = await Site.open({ feeds: feed('one') })
       const down = { at: 'service', kind: 'answer', status: 503, retryAfter: '600' } as const
@@ -320,7 +320,7 @@ describe('when a rule gives a file to another feed while a version of it waits',
       await site.until('one', 'superseded')
       await restarted(site, second, feed('one'))
 
-      // The version of feed `one` may be sent before this test looks again; the one of feed `two` waits for 600 s.
+      // The version of feed `one` might be sent before this test looks again; the one of feed `two` waits for 600 s.
       site.sandbox.faults.clear()
       site.drop('jobs.xml', MONDAY)
       const { sha256: waits } = await site.until('two', 'superseded')

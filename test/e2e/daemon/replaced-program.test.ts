@@ -1,5 +1,5 @@
 // An upgrade replaces the files of the program while a daemon runs. The threads that read feeds start later than the
-// program, so they may load other files.
+// program, so they might load other files.
 
 import {
   cpSync,
@@ -25,7 +25,7 @@ function copyOf(site: Site): { program: string } & Disposable {
 
 const MARK = '"event":"daemon.condition","condition":"internal-error"'
 
-it('a feed that comes after the program was removed waits until the program is back', async () => {
+it('a feed that comes after the program was removed waits until the program is back, with the hint to restart', async () => {
   await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()
@@ -40,7 +40,7 @@ it('a feed that comes after the program was removed waits until the program is b
   expect(site.events('a.xml').map(({ to }) => to)).not.toContain('failed')
 })
 
-it('a feed waits for the restart and is not read by a thread of another version', async () => {
+it('a feed waits for the restart, is not read by a thread of another version, and the reason names that version', async () => {
   await using site = await Site.open({}, { env: preload('fast-time.ts') })
   using copy = copyOf(site)
   const daemon = await site.daemonProcess()

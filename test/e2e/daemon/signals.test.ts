@@ -13,7 +13,7 @@ async function stuck(site: Site) {
 }
 
 describe('SIGTERM', () => {
-  it('lets a running upload end, and starts no new one', async () => {
+  it('lets a running upload end, starts no new one, and exits 0', async () => {
     await using site = await Site.open({ upload: { concurrency: 1 } })
     const daemon = await site.daemon()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'end' })
@@ -32,7 +32,7 @@ describe('SIGTERM', () => {
     expect(site.uploads({ feed: 'b.xml' })[0]).toMatchObject({ state: 'queued', attempts: 0 })
   })
 
-  it('stops the check of a large file, which the next start takes', async () => {
+  it('stops the check of a large file without a condition, and the next start takes the file', async () => {
     await using site = await Site.open()
     const reading = site.holdReading()
     const daemon = await site.daemonProcess()
@@ -79,7 +79,7 @@ describe('a second signal', () => {
 })
 
 describe('SIGHUP', () => {
-  it('changes nothing, because the configuration is read only at the start', async () => {
+  it('does not end an upload, and does not read the configuration again', async () => {
     await using site = await Site.open()
     const { daemon, gate } = await stuck(site)
     site.configure({ guards: { minPostings: 100 } })

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('twelve files of one feed become twelve versions, are sent in order, and the last one stays', async () => {
+it('twelve files of one feed become twelve versions, are sent in order up to the newest, and each command ends with 0, 1 or 3', async () => {
   await using site = await Site.open({ guards: { maxDropPercent: 100 } }, { clock: quickClock() })
   await site.daemon()
   const files = Array.from({ length: 12 }, (_, n) => {
@@ -32,7 +32,7 @@ it('twelve files of one feed become twelve versions, are sent in order, and the 
   expect(order.at(-1)).toBe(versions[0]?.id)
 })
 
-it('without a daemon only one upload runs at a time, and nothing is sent twice', async () => {
+it('without a daemon, three uploads of one file at the same time send it once, and each ends with 0 or 75', async () => {
   await using site = await Site.open()
   const file = join(site.root, 'export.xml')
   writeFileSync(file, feedOf(20))

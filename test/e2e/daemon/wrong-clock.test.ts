@@ -125,7 +125,7 @@ it('an incomplete file does not wait for 400 days after a restart with the right
 })
 
 describe('status --check', () => {
-  it('does not trust a heartbeat from the future', async () => {
+  it('is critical while the last listing is dated ahead, until the daemon lists again', async () => {
     const file = join(site.root, 'clock')
     site.env = { ...preload('wrong-clock.ts'), FEEDSYNCD_CLOCK_FILE: file }
     writeFileSync(file, String(AHEAD))

@@ -12,7 +12,7 @@ const queueOf = (...items: Item[]) => {
   return queue
 }
 
-it('the queue gives the items of each lane in order, and a blocked lane blocks no other lane', () => {
+it('the queue gives the items of each lane in the order in which they were added, and then none', () => {
   const a: Item = { group: 'a', lane: 'small' }
   const b: Item = { group: 'b', lane: 'large' }
   const c: Item = { group: 'c', lane: 'small' }

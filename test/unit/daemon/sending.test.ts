@@ -46,7 +46,7 @@ function threeWaiting(concurrency: number) {
   return { ids, started, store: (id: number | undefined) => stored.get(id ?? 0)?.() }
 }
 
-it('sends the next version as soon as one is stored, so that both share a commit', () => {
+it('sends the next version as soon as one is stored, before the stored one is recorded', () => {
   const { ids, started, store } = threeWaiting(1)
   expect(started).toEqual(ids.slice(0, 1))
 
@@ -55,7 +55,7 @@ it('sends the next version as soon as one is stored, so that both share a commit
   expect(started).toEqual(ids.slice(0, 2))
 })
 
-it('sends no further version while as many records wait to be written as uploads are allowed', () => {
+it('sends no third version while the records of two wait to be written, with one upload at a time', () => {
   const { ids, started, store } = threeWaiting(1)
 
   store(ids[0])

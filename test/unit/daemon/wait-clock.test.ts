@@ -7,7 +7,10 @@ import { temporaryHistory } from '../../helpers/history/temporary.ts'
 
 const NOON = Date.UTC(2026, 10, 22, 12)
 
-/** A daemon that looks every second of a day, on a host whose wall clock is `ahead`. */
+/**
+ * paused starts a pause of `forMs` in a daemon that looks every second, on a host whose wall clock is `ahead` by so many
+ * ms.
+ */
 function paused(forMs: number, ahead: number) {
   const { history } = temporaryHistory()
   const time = { wall: NOON + ahead, monotonic: 0 }
@@ -40,7 +43,7 @@ it.each([
   ['set back by two hours', 2 * HOUR],
   ['set back by a year', 365 * 24 * HOUR],
   ['set forward by a day', -24 * HOUR],
-])('a pause of two hours lasts two hours when the clock is %s', (_, ahead) => {
+])('a pause of two hours lasts two hours, and tells what is left, when the clock is %s', (_, ahead) => {
   const pause = paused(2 * HOUR, ahead)
   pause.pass(10 * MINUTE)
 
@@ -55,7 +58,7 @@ it.each([
   expect([late, pause.isPaused()]).toEqual([true, false])
 })
 
-it('after a restart it lasts for what is left', () => {
+it('a pause goes on while no daemon runs, and after a restart lasts for what is left', () => {
   const pause = paused(2 * HOUR, 0)
   pause.pass(HOUR)
 
@@ -67,7 +70,7 @@ it('after a restart it lasts for what is left', () => {
   expect([late, pause.isPaused()]).toEqual([true, false])
 })
 
-it('a clock that is set back while no daemon runs lengthens it at most', () => {
+it('a clock that is set back while no daemon runs neither ends a pause nor adds to what is left', () => {
   const pause = paused(2 * HOUR, 0)
   pause.pass(HOUR)
 
