@@ -11,11 +11,11 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** Opens a site whose commands in this process wait a tenth of the time. */
+/** quickSite opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
-it('archive moves an uploaded file to a name with the time and overwrites nothing', async () => {
+it('archive moves each uploaded file to a name of its own and overwrites nothing', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
   })
@@ -54,7 +54,7 @@ it('delete removes only the bytes that were uploaded', async () => {
   expect(readFileSync(join(site.inbox, 'replaced.xml'), 'utf8')).toBe(feedOf(9))
 })
 
-it('quarantine moves a rejected file that did not change for incompleteAfter', async () => {
+it('quarantine moves a rejected file that did not change for incompleteAfter, and not earlier', async () => {
   const inbox = { afterReject: 'quarantine', quarantineDirectory: './bad' }
   await using site = await quickSite({ inbox: { ...inbox, incompleteAfter: '1h' } })
   const daemon = await site.daemon()
@@ -74,7 +74,7 @@ it('quarantine moves a rejected file that did not change for incompleteAfter', a
   expect(filesIn(join(site.root, 'bad'))).toEqual([expect.stringMatching(/^broken\..*\.xml$/)])
 })
 
-it('a file that a crash left partly archived never replaces a newer version', async () => {
+it('a file that a crash left partly archived is archived and never replaces a newer version', async () => {
   await using site = await quickSite()
   const [old, newer] = [feedOf(5, 'Old'), feedOf(6, 'Newer')]
   site.drop('jobs.xml', old)
@@ -98,7 +98,7 @@ it('a file that a crash left partly archived never replaces a newer version', as
   expect(filesIn(join(site.root, 'archive'))).toHaveLength(2)
 })
 
-it('files of others with names like ours are left alone and do not stop a scan', async () => {
+it('files of other programs with names like ours are left alone and do not stop a scan', async () => {
   await using site = await quickSite({ inbox: { afterUpload: 'archive', receipts: true } })
   const at = (name: string) => join(site.inbox, name)
   execFileSync('mkfifo', [at('.fifo.xml.0123456789ab.taken')])
@@ -127,7 +127,7 @@ it('files of others with names like ours are left alone and do not stop a scan',
   })
 })
 
-it('an impossible archive is a condition with a hint', async () => {
+it('an impossible archive is a condition with a hint, and the file stays', async () => {
   await using site = await quickSite({
     inbox: { afterUpload: 'archive', archiveDirectory: './archive' },
   })
@@ -145,6 +145,7 @@ it('an impossible archive is a condition with a hint', async () => {
   expect(condition).toMatchObject({
     code: 'dispositions-failing',
     message: 'files stay in the folder: archive is not possible (EEXIST)',
+    hint: expect.any(String),
   })
   expect(filesIn(site.inbox)).toEqual(['jobs.xml'])
 })

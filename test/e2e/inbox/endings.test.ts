@@ -20,11 +20,11 @@ import { feedOf, lettersOf, preload, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
-/** Opens a site whose commands in this process wait a tenth of the time. */
+/** quickSite opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
-it('a rejected file that its vendor removes is gone with its reason, and returns as a new version', async () => {
+it('a rejected file that its vendor removes is gone with its reason, no longer a problem, and returns as a new version', async () => {
   await using site = await quickSite()
   site.drop('jobs.xml', BROKEN)
   await site.run('run', '--once')
@@ -188,7 +188,7 @@ it('the daemon tries a failed archive again after half of `inbox.rescan`, not af
   await site.logged(daemon, 'file.not-archived')
 
   const logged = (event: RegExp) => daemon.output.match(event)?.length ?? 0
-  // A listing that ends while files are moved begins no second pass, so more changes may be needed on a slow disk.
+  // A listing that ends while files are moved begins no second pass, so more changes might be needed on a slow disk.
   let n = 0
   const untilArchived = async (files: number) => {
     while (logged(/"file\.archived"/g) < files) {
@@ -286,7 +286,7 @@ describe('a broken file', () => {
     expect(site.uploads({ all: true }).map(({ state }) => state)).toEqual(['gone'])
   })
 
-  it('is gone when a good file replaces it as a version of another feed by a new rule', async () => {
+  it('is gone and no longer a problem when a good file replaces it as a version of another feed by a new rule', async () => {
     await using site = await quickSite()
     site.drop('jobs.xml', BROKEN)
     await site.run('run', '--once')

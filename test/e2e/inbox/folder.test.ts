@@ -10,7 +10,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('names and kinds of files', () => {
-  it('may be odd: each feed is uploaded', async () => {
+  it('may be odd: each feed is uploaded, and status shows each name in one line', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     const names = [
@@ -33,7 +33,7 @@ describe('names and kinds of files', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('lines.xml'))).toEqual([])
   })
 
-  it('that cannot be read have a named reason, and are taken as soon as they can be read', async () => {
+  it('that cannot be read are shown with reason and hint, and are taken as soon as they can be read', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const outside = join(site.root, 'outside.xml')
     const at = (name: string) => join(site.inbox, name)
@@ -80,7 +80,7 @@ describe('names and kinds of files', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('nothing is written into the folder unless the configuration asks for it', async () => {
+  it('make the daemon write nothing into the folder, if the configuration does not ask for it', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
 

@@ -17,14 +17,14 @@ describe('a directory whose file server does not answer', () => {
     site.drop('mount/jobs.xml', feedOf(2))
     await site.daemonProcess()
     await site.until('west', 'uploaded')
-    const before = site.sandbox.faults.add({
+    const outage = site.sandbox.faults.add({
       ...{ at: 'storage', kind: 'answer', status: 503, retryAfter: '3000' },
     })
     site.drop('waits.xml', feedOf(2))
     await site.untilWaiting('waits.xml')
     hang('mount')
     await untilHanging('mount')
-    before.remove()
+    outage.remove()
 
     const names = Array.from({ length: 20 }, (_, n) => `feed-${'abcdefghijklmnopqrst'[n]}.xml`)
     for (const name of names) site.drop(name, feedOf(2))
@@ -52,7 +52,7 @@ describe('a directory whose file server does not answer', () => {
     await eventually(() => expect(codes()).not.toContain('scan-stuck'))
   })
 
-  it('does not delay the start of the daemon, nor what it sends then', async () => {
+  it('does not delay the start of the daemon, nor what it sends then, and is skipped with a hint', async () => {
     const { hang, site } = await hangingSite()
     await using _site = site
     mkdirSync(join(site.inbox, 'mount'))

@@ -52,7 +52,7 @@ describe('files that are ignored by name', () => {
     expect(path).toBe('acme/JOBS.XML')
   })
 
-  it('delay no feed, even 5,000 of them with 200 links', async () => {
+  it('keep no feed from being sent, even 5,000 of them with 200 links, and all are counted', async () => {
     await using site = await Site.open()
     const many = join(site.inbox, 'many')
     mkdirSync(many)

@@ -64,7 +64,7 @@ it('a folder that is deleted, renamed or replaced is a condition that ends when 
   expect(site.sandbox.objects()).toHaveLength(2)
 })
 
-it('after a rename puts another folder in place, its present and later feeds are taken', async () => {
+it('after a rename puts another folder in place, its new and later feeds are taken, and an unchanged feed is not sent again', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs.xml', feedOf(3))
@@ -89,7 +89,7 @@ const isOther = (path: string) => statSync(path).dev !== statSync(tmpdir()).dev
 const hasOtherDisk = existsSync(OTHER_DISK) && isOther(OTHER_DISK)
 
 it.runIf(hasOtherDisk)(
-  'the empty directory of a missing mount proves nothing about its files',
+  'the empty directory of a missing mount is a condition, and its file is not gone but sent when the mount is back',
   async () => {
     const mounted = mkdtempSync(join(OTHER_DISK, 'feedsyncd-'))
     onTestFinished(() => rmSync(mounted, { recursive: true }))

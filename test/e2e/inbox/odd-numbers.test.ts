@@ -10,7 +10,7 @@ import { untilSkipped } from '../../helpers/look.ts'
 import { memoryFolder } from '../../helpers/memory-folder.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** Seconds of the epoch: the largest a stat can have, one that is no number of SQLite, and some that are no date. */
+/** Seconds since 1970: the largest number of a stat, one that is too large for SQLite, and two outside of any calendar. */
 const TIMES = ['9223372036854775807', '4611686018427387904', '9000000000000', '-9000000000000']
 
 async function siteInMemory(config: Record<string, unknown> = {}): Promise<Site> {
@@ -26,7 +26,7 @@ const date = (site: Site, name: string, seconds: string) =>
   execFileSync('touch', ['-m', '-d', `@${seconds}`, join(site.inbox, name)])
 
 describe('files with numbers far outside of any calendar or disk', () => {
-  it('are sent like the ten feeds beside them, and each command answers', async () => {
+  it('are sent like the ten feeds beside them, and each command answers without an internal error', async () => {
     await using site = await siteInMemory({ inbox: { receipts: true, afterUpload: 'archive' } })
     const odd = TIMES.map((_, n) => `odd-feed-${'abcd'[n]}.xml`)
     const usual = Array.from({ length: 10 }, (_, n) => `feed-${'abcdefghij'[n]}.xml`)
@@ -48,7 +48,7 @@ describe('files with numbers far outside of any calendar or disk', () => {
     }
   })
 
-  it('of the largest size wait for room by name, and the feed beside them is sent', async () => {
+  it('of the largest size wait for room, are unreadable for `check`, and the feed beside them is sent', async () => {
     await using site = await siteInMemory()
     writeFileSync(join(site.inbox, 'endless.xml'), feedOf(2))
     // The largest size that Linux knows.
@@ -68,7 +68,7 @@ describe('files with numbers far outside of any calendar or disk', () => {
 })
 
 describe('a file that feedsyncd cannot record because of a fault of its own', () => {
-  it('is skipped with the reason, keeps no other file from being sent, and is sent once that is over', async () => {
+  it('is skipped with the reason, keeps no other file from being sent, and is sent once the fault is over', async () => {
     await using site = await Site.open()
     await site.daemon()
     const database = new Database(join(site.root, 'state', 'feedsyncd.db'))

@@ -98,7 +98,7 @@ describe('a gzip-compressed feed', () => {
     expect(copies).toEqual([])
   })
 
-  it('is named in the reason if its name does not show it', async () => {
+  it('is rejected if its name does not show it, and the reason says which name it needs', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
 

@@ -12,7 +12,7 @@ import { feedOf, lettersOf, Site } from '../../helpers/site.ts'
 
 const BROKEN = '<source><job>&nbsp;</job></source>'
 
-/** Opens a site whose commands in this process wait a tenth of the time. */
+/** quickSite opens a site whose commands in this process wait a tenth of the time. */
 const quickSite = (config: Record<string, unknown> = {}) =>
   Site.open(config, { clock: quickClock() })
 
@@ -63,7 +63,7 @@ it('each feed has a receipt with line and column, and a receipt is never a feed'
   ).toEqual(['bad.xml', 'good.xml', 'later.xml'])
 })
 
-it('a file with the bytes of another one has its receipt, also after it was archived', async () => {
+it('a file with the bytes of another file has a receipt of its own after it was archived, and show names the other file', async () => {
   const inbox = { receipts: true, afterUpload: 'archive', archiveDirectory: './archive' }
   await using site = await quickSite({ inbox })
   await site.daemon()
@@ -93,7 +93,7 @@ it('a file with the bytes of another one has its receipt, also after it was arch
   expect(receipt(friday)).toMatchObject({ file: friday, state: 'uploaded', postings: 3 })
 })
 
-it('a file with the bytes of a version that waits has the receipt of its end', async () => {
+it('a file with the bytes of a version that waits gets a receipt at the end of that version, not earlier', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
   await site.daemon()
@@ -115,7 +115,7 @@ it('a file with the bytes of a version that waits has the receipt of its end', a
   expect(before).toEqual(['jobs-2026-11-20.xml', 'jobs-2026-11-21.xml'])
 })
 
-it('a superseded file and a discarded one have receipts, but not the file that took the place', async () => {
+it('a superseded file and a discarded file have receipts, but a path whose newer content waits has none', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   await site.daemon()
   const receipt = (name: string) =>
@@ -144,7 +144,7 @@ it('a superseded file and a discarded one have receipts, but not the file that t
   expect(receipt('acme.xml')).toMatchObject({ postings: 6, reasonCode: 'discarded' })
 })
 
-it('a receipt that could not be written is written as soon as possible', async () => {
+it('a receipt that could not be written is written once it can be written', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const receipt = join(site.inbox, 'jobs.xml.receipt.json')
   mkdirSync(receipt)
@@ -169,7 +169,7 @@ it('a receipt that was pending at a crash is written at the next start', async (
   // A crash leaves this: the new state and the note of the pending receipt.
   const db = new Database(join(site.root, 'state', 'feedsyncd.db'))
   const pending = () => db.prepare('SELECT path FROM pending_receipts').pluck().all()
-  const paid = pending()
+  const before = pending()
   db.prepare("INSERT INTO pending_receipts VALUES (1, 'jobs.xml', '')").run()
   await site.run('run', '--once')
   const left = pending()
@@ -177,7 +177,7 @@ it('a receipt that was pending at a crash is written at the next start', async (
 
   const withoutTime = (text: string) => ({ ...JSON.parse(text), at: null })
   expect(withoutTime(readFileSync(receipt, 'utf8'))).toEqual(withoutTime(written))
-  expect([paid, left]).toEqual([[], []])
+  expect([before, left]).toEqual([[], []])
 })
 
 it('a receipt that a person removed after it was written is not written again', async () => {
@@ -229,7 +229,7 @@ it('a file has the receipt of its newest version also after a crash', async () =
   expect(pending(site)).toEqual([])
 })
 
-it('a pending receipt is dropped after its vendor removed the whole directory', async () => {
+it('a pending receipt is dropped without a condition after the vendor removed the whole directory', async () => {
   await using site = await quickSite({ inbox: { receipts: true } })
   const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
   await site.daemon()

@@ -8,7 +8,7 @@ import { onNetwork } from '../../helpers/inbox/network-folder.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** Replaces `sub` of the inbox by a link to another folder with the same names. */
+/** swap replaces `sub` of the inbox by a link to another folder with the same names. */
 function swap(site: Site): void {
   renameSync(join(site.inbox, 'sub'), join(site.root, 'moved'))
   symlinkSync(join(site.root, 'outside'), join(site.inbox, 'sub'))

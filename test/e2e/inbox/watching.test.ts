@@ -15,7 +15,7 @@ import {
   temporaryFolder,
 } from '../../helpers/inbox/harness.ts'
 
-/** Watches the inbox and returns its mode and `hintAfter`. */
+/** watched watches the inbox and returns its mode and `hintAfter`. */
 async function watched(inbox: Inbox) {
   let tell = () => {}
   let next = Promise.resolve()
@@ -36,7 +36,7 @@ async function watched(inbox: Inbox) {
   }
 }
 
-/** Returns a watch with events from the test. */
+/** faked returns the events of a watch, which the test calls, and the number of hints so far. */
 async function faked() {
   let events: WatchEvents = { touched: () => {}, failed: () => {} }
   let hints = 0
@@ -237,7 +237,7 @@ describe('polling', () => {
     ['ENOSPC', 'max_user_watches'],
     ['EMFILE', 'max_user_instances'],
   ])('is used at %s, with the command that raises %s', async (code, limit) => {
-    const present = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
+    const current = Number(readFileSync(`/proc/sys/fs/inotify/${limit}`, 'utf8'))
     const inbox = openInbox(temporaryFolder(), { openWatch: () => Promise.reject(fails(code)) })
 
     await inbox.watch(() => {})
@@ -245,7 +245,7 @@ describe('polling', () => {
     expect(inbox.watchMode).toMatchObject({
       mode: 'poll',
       reason: expect.stringContaining(
-        `(${code}): raise it with sysctl fs.inotify.${limit}=${2 * present}`,
+        `(${code}): raise it with sysctl fs.inotify.${limit}=${2 * current}`,
       ),
     })
   })

@@ -27,7 +27,7 @@ const LIST = `
 const title = `a folder without kinds of entries${NO_COMPILER === null ? '' : ` (skipped: ${NO_COMPILER})`}`
 
 describe.skipIf(NO_COMPILER !== null)(title, () => {
-  it('is listed by the bytes of its names', () => {
+  it('is listed by the bytes of its names: feeds, skipped, ignored and temporary files', () => {
     const base = temporaryFolder()
     const folder = join(base, 'inbox')
     const names = ['é.xml', 'plain.xml', 'sub/sub/求人.xml', ...many('more-', 150)]

@@ -7,7 +7,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -20,7 +19,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Departure, Disposition } from '../../../src/domain/departure.ts'
 import { stampedName } from '../../../src/domain/stamped-name.ts'
 import { Dispositions } from '../../../src/inbox/dispositions.ts'
@@ -91,7 +90,7 @@ const dispose = (disposition: Disposition, file: Sighting) =>
 
 describe('disposing of a file', () => {
   it.each(['itself', 'a part of it'])(
-    'leaves the file alone if the archive has become a link to the folder: %s',
+    'reports a problem and leaves the file alone if the archive has become a link to the folder: %s',
     async (what) => {
       const file = await taken('jobs.xml')
       mkdirSync(join(folder, 'sub'))
@@ -137,7 +136,7 @@ describe('disposing of a file', () => {
   })
 
   it.each(['archive', 'quarantine', 'delete'] as const)(
-    'leaves other bytes at the path alone (%s)',
+    'answers that the file has changed, and leaves other bytes at the path alone (%s)',
     async (disposition) => {
       const appended = await taken('appended.xml')
       appendFileSync(join(folder, 'appended.xml'), ' ')
@@ -152,7 +151,7 @@ describe('disposing of a file', () => {
     },
   )
 
-  it('moves the taken bytes or nothing, at whatever moment a newer file arrives', async () => {
+  it('moves the taken bytes or nothing, and leaves a newer file, at whatever moment the newer file arrives', async () => {
     const outcomes = new Set<string>()
     for (let turn = 0; turn < 80; turn++) {
       const file = await taken('jobs.xml', `<old${turn}/>`)
@@ -194,7 +193,7 @@ describe('disposing of a file', () => {
     expect(existsSync(join(base, 'elsewhere.xml'))).toBe(true)
   })
 
-  it('puts the file back if the archive cannot take it', async () => {
+  it('puts the file back if the archive cannot take it, and says why', async () => {
     const file = await taken('jobs.xml')
     writeFileSync(join(base, 'archive'), 'not a directory')
 
@@ -226,7 +225,7 @@ describe('disposing of a file', () => {
     },
   )
 
-  it('returns no identity if other bytes came to the path meanwhile', async () => {
+  it('keeps other bytes that came to the path meanwhile, and returns a partial problem without an identity', async () => {
     const file = await taken('jobs.xml')
     refuseUnlink(() => put(folder, 'jobs.xml', '<b/>'))
 
@@ -237,7 +236,7 @@ describe('disposing of a file', () => {
     expect(readFileSync(join(folder, 'jobs.xml'), 'utf8')).toBe('<b/>')
   })
 
-  it('says which permission is missing if the folder may not be written', async () => {
+  it('says which permission is missing if the folder may not be written, and leaves the file', async () => {
     const file = await taken('jobs.xml')
 
     chmodSync(folder, 0o555)
@@ -254,7 +253,7 @@ describe('disposing of a file', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('works for the longest possible names', async () => {
+  it('archives a file with the longest possible name under a shortened name with the time', async () => {
     const name = `${'é'.repeat(125)}x.xml`
 
     const disposed = await dispose('archive', await taken(name))
@@ -263,6 +262,18 @@ describe('disposing of a file', () => {
     const [archived] = readdirSync(join(base, 'archive'))
     expect(Buffer.byteLength(archived ?? '')).toBeLessThanOrEqual(255)
     expect(archived).toMatch(/^é+\.20270104T060000000Z\.xml$/)
+  })
+
+  it('archives nothing through a link in the archive, and leaves the file', async () => {
+    mkdirSync(join(base, 'archive'))
+    mkdirSync(join(base, 'outside'))
+    symlinkSync(join(base, 'outside'), join(base, 'archive/sub'))
+
+    const disposed = await dispose('archive', await taken('sub/jobs.xml'))
+
+    expect(disposed).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
+    expect(readdirSync(join(base, 'outside'))).toEqual([])
+    expect(readdirSync(join(folder, 'sub'))).toEqual(['jobs.xml'])
   })
 })
 
@@ -281,45 +292,60 @@ describe('after a crash', () => {
   }
 
   it.each(['archive', 'quarantine', 'delete'] as const)(
-    'a partly moved file reaches its new place (%s), although a newer file came',
+    'a partly moved file is moved with its bytes or deleted (%s), and a newer file stays',
     async (disposition) => {
       const departure = await partlyMoved('acme/jobs.xml', disposition)
       put(folder, 'acme/jobs.xml', '<new/>')
 
       const disposed = await dispositions.resume(departure)
 
-      expect(disposed.kind).toBe('done')
       expect(readdirSync(join(folder, 'acme'))).toEqual(['jobs.xml'])
       expect(readFileSync(join(folder, 'acme/jobs.xml'), 'utf8')).toBe('<new/>')
-      if (disposed.kind !== 'done' || disposed.to === null) return
-      expect(readFileSync(disposed.to, 'utf8')).toBe('<old/>')
+      if (disposed.kind !== 'done') expect.fail(disposed.kind)
+      const moved = disposed.to === null ? null : readFileSync(disposed.to, 'utf8')
+      expect(moved).toBe(disposition === 'delete' ? null : '<old/>')
     },
   )
+
+  /**
+   * otherInode writes a file under the temporary name of `path`, and returns its departure: same size and time, another
+   * inode, and `sha256` as the hash of the bytes that were read.
+   */
+  async function otherInode(path: string, bytes: string | Buffer, sha256: string | null) {
+    const file = await taken('first.xml')
+    const name = `.${path}.${TOKEN}.taken`
+    writeFileSync(join(folder, name), bytes)
+    const { mtimeNs, size } = lstatSync(join(folder, name), { bigint: true })
+    const identity = { ...file.identity, mtimeNs: String(mtimeNs), size: Number(size) }
+    return { path, identity, sha256, disposition: 'archive', token: TOKEN } as const
+  }
 
   it.each([
-    ['the bytes', 'jobs.xml', '<old/>', hash('<old/>'), 'done'],
-    ['the packed bytes', 'jobs.xml.gz', gzipSync('<old/>'), hash('<old/>'), 'done'],
-    ['other bytes than those', 'jobs.xml', '<old/>', hash('<new/>'), 'changed'],
-    ['bytes that nobody knows instead of those', 'jobs.xml', '<old/>', null, 'changed'],
-  ])(
-    'a file with another inode and %s that were read (%s)',
-    async (_, path, bytes, sha256, kind) => {
-      const file = await taken('first.xml')
-      const name = `.${path}.${TOKEN}.taken`
-      writeFileSync(join(folder, name), bytes)
-      const { mtimeNs, size } = lstatSync(join(folder, name), { bigint: true })
-      const identity = { ...file.identity, mtimeNs: String(mtimeNs), size: Number(size) }
-      const departure = { path, identity, sha256, disposition: 'archive', token: TOKEN } as const
+    ['the bytes that were read', 'jobs.xml', '<old/>'],
+    ['the packed form of the bytes that were read', 'jobs.xml.gz', gzipSync('<old/>')],
+  ])('a file with another inode and %s is archived', async (_, path, bytes) => {
+    const departure = await otherInode(path, bytes, hash('<old/>'))
 
-      const disposed = await dispositions.resume(departure)
+    const disposed = await dispositions.resume(departure)
 
-      expect(disposed.kind).toBe(kind)
-      if (disposed.kind === 'done') return
-      expect(readdirSync(folder).sort()).toEqual(['first.xml', path])
-    },
-  )
+    expect(disposed.kind).toBe('done')
+    expect(readdirSync(folder)).toEqual(['first.xml'])
+    expect(readdirSync(join(base, 'archive'))).toHaveLength(1)
+  })
 
-  it('a file that still has its own name is left alone', async () => {
+  it.each([
+    ['other bytes than the version', hash('<new/>')],
+    ['the bytes of a version whose hash is not known', null],
+  ])('a file with another inode and %s goes back to the path', async (_, sha256) => {
+    const departure = await otherInode('jobs.xml', '<old/>', sha256)
+
+    const disposed = await dispositions.resume(departure)
+
+    expect(disposed.kind).toBe('changed')
+    expect(readdirSync(folder).sort()).toEqual(['first.xml', 'jobs.xml'])
+  })
+
+  it('a file that still has its own name is left alone, as a move that had not begun', async () => {
     const file = await taken('jobs.xml')
 
     const disposed = await dispositions.resume({
@@ -331,7 +357,7 @@ describe('after a crash', () => {
   })
 
   it.each(['once', 'twice'])(
-    'a file that was put back is recognised if it is in the folder %s',
+    'a file that was put back is recognised, has one name, and is not archived, if it is in the folder %s',
     async (times) => {
       const departure = await partlyMoved('jobs.xml', 'archive')
       linkSync(join(folder, `.jobs.xml.${TOKEN}.taken`), join(folder, 'jobs.xml'))
@@ -376,7 +402,7 @@ describe('after a crash', () => {
     expect(readdirSync(folder)).toEqual(['jobs.xml'])
   })
 
-  it('a missing mount proves nothing about its files', async () => {
+  it('a file below a directory that is gone or on another device is a partial problem, and not missing', async () => {
     const departure = await partlyMoved('acme/jobs.xml', 'archive')
     renameSync(join(folder, 'acme'), join(base, 'elsewhere'))
     const gone = await dispositions.resume(departure)
@@ -403,7 +429,7 @@ describe('a directory that becomes a link after its file was listed', () => {
     expect(readdirSync(join(base, 'outside'))).toEqual(['jobs.xml'])
   })
 
-  it('writes no receipt', async () => {
+  it('gets no receipt, and the file behind the link stays', async () => {
     await taken('sub/jobs.xml')
     mkdirSync(join(base, 'outside'))
     put(base, 'outside/jobs.xml.receipt.json', 'precious')
@@ -415,18 +441,6 @@ describe('a directory that becomes a link after its file was listed', () => {
     expect(written).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
     expect(readFileSync(join(base, 'outside/jobs.xml.receipt.json'), 'utf8')).toBe('precious')
     expect(readdirSync(join(base, 'outside'))).toHaveLength(1)
-  })
-
-  it('archives nothing through a link in the archive', async () => {
-    mkdirSync(join(base, 'archive'))
-    mkdirSync(join(base, 'outside'))
-    symlinkSync(join(base, 'outside'), join(base, 'archive/sub'))
-
-    const disposed = await dispose('archive', await taken('sub/jobs.xml'))
-
-    expect(disposed).toMatchObject({ kind: 'problem', code: 'ENOTDIR' })
-    expect(readdirSync(join(base, 'outside'))).toEqual([])
-    expect(readdirSync(join(folder, 'sub'))).toEqual(['jobs.xml'])
   })
 })
 
@@ -466,6 +480,7 @@ describe('a receipt', () => {
     await dispositions.writeReceipt(receipt, token)
 
     expect(readFileSync(precious, 'utf8')).toBe('untouched')
+    expect(lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).isFile()).toBe(true)
   })
 
   it.each([
@@ -476,7 +491,7 @@ describe('a receipt', () => {
     ],
     ['a fifo', (at: string) => execFileSync('mkfifo', [at])],
     ['a file without end', (at: string) => execFileSync('truncate', ['-s', '1T', at])],
-  ])('never replaces %s', async (_, place) => {
+  ])('never replaces %s, says what to do, and leaves no draft', async (_, place) => {
     put(folder, 'acme/jobs.xml')
     place(join(folder, 'acme/jobs.xml.receipt.json'))
     const before = lstatSync(join(folder, 'acme/jobs.xml.receipt.json')).ino
@@ -488,7 +503,7 @@ describe('a receipt', () => {
     expect(readdirSync(join(folder, 'acme'))).toHaveLength(2)
   })
 
-  it('that a crash left unfinished is removed by its token, and no other draft is', async () => {
+  it('that a crash left unfinished is removed by its token, no other draft is, and a missing folder is not an error', async () => {
     put(folder, `acme/.${token}.receipt.tmp`, '{')
     put(folder, 'acme/.ffffffffffff.receipt.tmp', '{')
 
@@ -518,11 +533,16 @@ describe('a receipt', () => {
 })
 
 describe('moving without overwriting', () => {
-  it('copies to another file system before it removes the original', async () => {
-    const shared = '/dev/shm'
-    const target = existsSync(shared) ? shared : base
+  /** otherDisk returns a folder on another file system than `base`. */
+  function otherDisk(): string {
+    const disk = temporaryFolder('/dev/shm')
+    expect(lstatSync(disk).dev).not.toBe(lstatSync(base).dev)
+    return disk
+  }
+
+  it('moves a file to another file system, and overwrites no file there', async () => {
     const from = put(base, 'jobs.xml', '<a/>')
-    const to = join(target, `${basename(base)}.xml`)
+    const to = join(otherDisk(), 'jobs.xml')
 
     await moveExclusively(from, to)
 
@@ -531,13 +551,10 @@ describe('moving without overwriting', () => {
     const again = moveExclusively(put(base, 'jobs.xml', '<b/>'), to)
     await expect(again).rejects.toMatchObject({ code: 'EEXIST' })
     expect(readFileSync(to, 'utf8')).toBe('<a/>')
-    rmSync(to)
   })
 
   it('names a copy on another file system only when it is whole, and replaces a torn draft', async () => {
-    const shared = existsSync('/dev/shm') ? '/dev/shm' : base
-    const target = mkdtempSync(join(shared, 'archive-'))
-    onTestFinished(() => rmSync(target, { recursive: true }))
+    const target = otherDisk()
     const content = 'x'.repeat(4 * 2 ** 20)
     const to = join(target, 'jobs.1.xml')
     const seen = new Set<string>()
@@ -557,15 +574,15 @@ describe('moving without overwriting', () => {
     for (const name of seen) if (name.startsWith('.')) put(target, name, 'torn')
     await moveExclusively(put(base, 'jobs.xml', '<b/>'), join(target, 'jobs.2.xml'))
 
-    expect([...sizes].filter((size) => size !== content.length)).toEqual([])
+    expect([...seen]).toContainEqual(expect.stringMatching(/^\..+\.copy$/))
+    expect([...sizes]).toEqual([content.length])
     expect(readdirSync(target).sort()).toEqual(['jobs.1.xml', 'jobs.2.xml'])
     expect(readFileSync(to, 'utf8') === content).toBe(true)
     expect(readFileSync(join(target, 'jobs.2.xml'), 'utf8')).toBe('<b/>')
   })
 
-  it('never waits for a fifo on the way to another file system', async () => {
-    const target = existsSync('/dev/shm') ? '/dev/shm' : base
-    const to = join(target, `${basename(base)}.xml`)
+  it('refuses a fifo on the way to another file system, without waiting for its writer, and leaves it', async () => {
+    const to = join(otherDisk(), 'fifo.xml')
     const fifo = join(base, 'fifo.xml')
     execFileSync('mkfifo', [fifo])
 
@@ -575,7 +592,7 @@ describe('moving without overwriting', () => {
     expect(existsSync(fifo)).toBe(true)
   })
 
-  it('reserves an exclusive name for a file that cannot be linked', async () => {
+  it('removes the name that it reserved for a file that cannot be linked, if the rename fails, too', async () => {
     // link(2) refuses a directory everywhere; rename(2) then refuses it, too.
     const from = join(base, 'directory')
     mkdirSync(from)
@@ -587,7 +604,7 @@ describe('moving without overwriting', () => {
     expect(existsSync(to)).toBe(false)
   })
 
-  it('shortens a stamped name by whole characters, with and without an extension', () => {
+  it('stamps a name with the time and a number before its extension', () => {
     expect(stampedName('jobs.xml', '2027-01-04T06:00:00.000Z', 0)).toBe(
       'jobs.20270104T060000000Z.xml',
     )
@@ -595,8 +612,12 @@ describe('moving without overwriting', () => {
     expect(stampedName('jobs.XML.gz', '2027-01-04T06:00:00.000Z', 0)).toBe(
       'jobs.20270104T060000000Z.XML.gz',
     )
-    expect(
-      Buffer.byteLength(stampedName(`${'😀'.repeat(62)}.xml`, '2027-01-04T06:00:00.000Z', 0)),
-    ).toBeLessThanOrEqual(255)
+  })
+
+  it('shortens a stamped name to 255 bytes, by whole characters', () => {
+    const name = stampedName(`${'😀'.repeat(62)}.xml`, '2027-01-04T06:00:00.000Z', 0)
+
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+    expect(name).toMatch(/^😀+\.20270104T060000000Z\.xml$/u)
   })
 })

@@ -43,7 +43,7 @@ describe('the folder itself', () => {
     })
   })
 
-  it.each([0o000, 0o444])('is named when its mode is %o', async (mode) => {
+  it.each([0o000, 0o444])('is unavailable, and its files are unknown, while its mode is %o', async (mode) => {
     const folder = guarded()
     chmodSync(folder, mode)
     const inbox = openInbox(folder)
@@ -116,7 +116,7 @@ describe('a listing thread that ended', () => {
 })
 
 describe('a mount that comes and goes', () => {
-  /** Returns a folder on the disk of the tests that can look like its own file system. */
+  /** mountable returns a folder that `show` makes a link to `host` or to `mounted`, which is another file system. */
   function mountable() {
     const link = join(temporaryFolder(), 'inbox')
     const [host, mounted] = [temporaryFolder(), temporaryFolder('/dev/shm')]
@@ -128,7 +128,7 @@ describe('a mount that comes and goes', () => {
     return { link, host, mounted, show }
   }
 
-  it('is not mistaken for a folder whose files are all gone', async () => {
+  it('is unavailable, not empty, in each listing until it is back, and is not reported as replaced', async () => {
     const { link, host, mounted, show } = mountable()
     put(mounted, 'a.xml')
     const log = { ...silentLog, warn: vi.fn() }
@@ -153,7 +153,7 @@ describe('a mount that comes and goes', () => {
     expect(log.warn).not.toHaveBeenCalled()
   })
 
-  it('is accepted if it brings files', async () => {
+  it('is accepted if it brings files, and is reported as another folder', async () => {
     const { link, host, mounted, show } = mountable()
     put(mounted, 'a.xml')
     const log = { ...silentLog, warn: vi.fn() }

@@ -41,16 +41,19 @@ describe('listing the folder', () => {
 
     expect(listing.folder).toEqual({ kind: 'ready' })
     expect(pathsOf(listing)).toEqual(['acme/europe/jobs.xml', 'jobs.xml'])
-    expect(listing.files.find(({ path }) => path.startsWith('acme'))?.identity).toEqual({
+    const identityWith = (size: number) => ({
       dev: expect.stringMatching(/^\d+$/),
       ino: expect.stringMatching(/^\d+$/),
-      size: 7,
+      size,
       mtimeNs: expect.stringMatching(/^\d{19}$/),
       ctimeNs: expect.stringMatching(/^\d{19}$/),
     })
+    const at = (path: string) => listing.files.find((file) => file.path === path)?.identity
+    expect(at('acme/europe/jobs.xml')).toEqual(identityWith(7))
+    expect(at('jobs.xml')).toEqual(identityWith(4))
   })
 
-  it('goes 32 directories deep and names the deeper ones', async () => {
+  it('goes 32 directories deep, and skips the first deeper directory with the reason', async () => {
     const folder = temporaryFolder()
     const deep = Array.from({ length: 32 }, () => 'd').join('/')
     put(folder, `${deep}/jobs.xml`)
@@ -65,7 +68,7 @@ describe('listing the folder', () => {
     })
   })
 
-  it('contains the known object of an unchanged file and notices a change in place', async () => {
+  it('contains the known object of an unchanged file, and a new identity after a change in place', async () => {
     const folder = temporaryFolder()
     put(folder, 'same.xml')
     put(folder, 'changed.xml', '<jobs/>')
@@ -80,18 +83,22 @@ describe('listing the folder', () => {
     expect(at('changed.xml')?.identity).not.toEqual(known.get('changed.xml')?.identity)
   })
 
-  it('ignores what is not included or is excluded, and names the rule', async () => {
+  it('lists no file that is not included, excluded or below a hidden directory, and names only the first as ignored', async () => {
     const folder = temporaryFolder()
     for (const path of ['a.xml', 'notes.txt', 'old/b.xml', 'draft-c.xml', '.git/d.xml'])
       put(folder, path)
-    const exclude = ['old/**', 'draft-*']
-    const filter = createNameFilter({ include: ['**/*.xml'], exclude })
 
-    const listing = await openInbox(folder, { exclude }).list()
+    const listing = await openInbox(folder, { exclude: ['old/**', 'draft-*'] }).list()
 
     expect(pathsOf(listing)).toEqual(['a.xml'])
     expect(listing.skipped).toEqual([])
     expect(listing.ignored).toEqual(['notes.txt'])
+  })
+
+  it('names the rule that ignores a path', () => {
+    const exclude = ['old/**', 'draft-*']
+    const filter = createNameFilter({ include: ['**/*.xml'], exclude })
+
     expect(filter.ignored('a.xml')).toBeNull()
     expect(filter.ignored('notes.txt')).toEqual({
       rule: 'not-included',
@@ -113,7 +120,7 @@ describe('listing the folder', () => {
     expect(pathsOf(listing)).toEqual(['acme/jobs.xml'])
   })
 
-  it('skips every link and follows none', async () => {
+  it('skips every link, whatever its name, and follows none', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     put(outside, 'secret.xml')
@@ -140,7 +147,7 @@ describe('listing the folder', () => {
     expect(listing.ignored).toEqual([])
   })
 
-  it('never leaves the folder through a directory that becomes a link during the listing', async () => {
+  it('never leaves the folder through a directory that becomes a link during the listing, and its files are unknown', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     for (const path of ['a/b/jobs.xml', 'a/c/jobs.xml']) {
@@ -199,7 +206,7 @@ describe('listing the folder', () => {
     expect(listing.skipped).toEqual([])
   })
 
-  it('skips a name that is not UTF-8 and shows it with a unique path', async () => {
+  it('skips a name that is not UTF-8 in each listing, with a unique path and the hint to rename it', async () => {
     const folder = temporaryFolder()
     const bytes = (name: string) =>
       Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
@@ -243,19 +250,23 @@ describe('listing the folder', () => {
     })
   })
 
-  it('does not report an unreadable mount as missing', async () => {
+  it('reports an unreadable mount point once, as unreadable, and a mount point that is gone as not mounted', async () => {
     const folder = temporaryFolder()
     put(folder, 'closed/b.xml')
     chmodSync(join(folder, 'closed'), 0)
-    const mounts = new Mounts(new Map([['away/', 1n]]))
+    const known = ['closed/', 'away/'].map((prefix) => [prefix, 1n] as const)
+    const mounts = new Mounts(new Map(known))
 
     const found = await unprivileged(async () => walk({ ...WALK, directory: folder, mounts }))
 
-    expect(found.skipped.map(({ path }) => path)).toEqual(['closed/', 'away/'])
+    expect(found.skipped.map(({ path, reason }) => [path, reason])).toEqual([
+      ['closed/', 'it may not be read by this user (EACCES)'],
+      ['away/', 'its own file system is not mounted now'],
+    ])
     expect(found.unknown).toEqual(['closed/', 'away/'])
   })
 
-  it('skips a whole directory that can be read but not entered', async () => {
+  it('skips a whole directory that can be read but not entered, and its files are unknown', async () => {
     const folder = temporaryFolder()
     put(folder, 'closed/a.xml')
     put(folder, 'closed/b.xml')
@@ -268,7 +279,7 @@ describe('listing the folder', () => {
     expect(listing.unknown).toEqual(['closed/'])
   })
 
-  it('skips files that lie deeper than a path can name, and lists the rest', async () => {
+  it('skips a directory that lies deeper than a path can name, its files are unknown, and lists the rest', async () => {
     const folder = temporaryFolder()
     const deep = Array(10).fill('d'.repeat(250)).join('/')
     put(folder, 'a.xml')
@@ -300,7 +311,7 @@ describe('listing the folder', () => {
     expect(listing.temporary[0]?.mtimeMs).toBeGreaterThan(1e12)
   })
 
-  it('never writes into the folder', async () => {
+  it('adds no file to the folder that is watched and listed', async () => {
     const folder = temporaryFolder()
     put(folder, 'a.xml')
     const inbox = openInbox(folder)
@@ -330,7 +341,7 @@ describe('looking at single paths', () => {
     expect(seen.get('a.xml/below.xml')).toBeNull()
   })
 
-  it('does not follow a link that replaced a directory', async () => {
+  it('names the link that replaced a directory above a path, and does not follow it', async () => {
     const folder = temporaryFolder()
     const outside = temporaryFolder()
     put(folder, 'sub/deep/a.xml')
@@ -348,7 +359,7 @@ describe('looking at single paths', () => {
     })
   })
 
-  it('asks for nothing below a directory that hangs, and once for each other directory, by its name in a listing', () => {
+  it('skips a path below a directory that hangs without a question, and asks once about each other directory', () => {
     const folder = temporaryFolder()
     const paths = ['acme/sub/a.xml', 'west/sub/b.xml', 'west/sub/c.xml']
     for (const path of paths) put(folder, path)
@@ -362,7 +373,7 @@ describe('looking at single paths', () => {
     expect(asked).toEqual(['west/', 'west/sub/', 'west/sub/b.xml', 'west/sub/c.xml'])
   })
 
-  it('asks for nothing below a directory that is gone or has become a link', () => {
+  it('asks nothing about paths below a directory that is gone or has become a link', () => {
     const folder = temporaryFolder()
     symlinkSync(temporaryFolder(), join(folder, 'link'))
     const asked: string[] = []

@@ -6,7 +6,7 @@ const on = (dev: number) => ({ dev: BigInt(dev) }) as BigIntStats
 const HOST = on(1)
 const SHARE = on(2)
 
-/** Returns the mounts of a folder with a file system at `acme/`, which contains a directory. */
+/** mounted returns the mounts of a folder with a file system at `acme/`, which contains a directory. */
 function mounted(): Mounts {
   const mounts = new Mounts()
   mounts.admit('', { ...HOST, isEmpty: false })
@@ -15,7 +15,7 @@ function mounted(): Mounts {
   return mounts
 }
 
-it('recognises the empty directory of a missing mount', () => {
+it('recognises the empty directory of a missing mount each time, until the mount is back', () => {
   const mounts = new Mounts(mounted().known)
 
   mounts.admit('', { ...HOST, isEmpty: true })
@@ -35,13 +35,21 @@ it('reports a mount point as missing if its directory is gone, until it is back'
   expect([missing, mounts.missing()]).toEqual([['acme/'], []])
 })
 
-it('accepts an empty ordinary directory, and a former mount point that now has files', () => {
+it('accepts an empty ordinary directory', () => {
   const mounts = new Mounts(mounted().known)
 
   mounts.admit('', { ...HOST, isEmpty: true })
-  const replaced = mounts.admit('acme/', { ...HOST, isEmpty: false })
 
-  expect(replaced).toBe(true)
+  expect(mounts.admit('beta/', { ...HOST, isEmpty: true })).toBe(true)
+})
+
+it('accepts a former mount point that now has files, and reports it as replaced, not as missing', () => {
+  const mounts = new Mounts(mounted().known)
+
+  mounts.admit('', { ...HOST, isEmpty: true })
+  const isAccepted = mounts.admit('acme/', { ...HOST, isEmpty: false })
+
+  expect(isAccepted).toBe(true)
   expect(mounts.missing()).toEqual([])
   // Its files may be old ones, which lay below the mount.
   expect(mounts.replaced).toEqual(['acme/'])

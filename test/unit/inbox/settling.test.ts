@@ -41,7 +41,7 @@ async function scan(): Promise<void> {
 const isFile = (seen: Sighting | Skipped | null | undefined): seen is Sighting =>
   seen != null && 'identity' in seen
 
-/** Lets time pass, looks at the due paths, and returns the ones that are ready. */
+/** ready lets time pass, looks at the due paths, and returns the paths of the files that are ready. */
 async function ready(afterMs: number): Promise<string[]> {
   clock.mono += afterMs
   const looks = await inbox.look(settler.due(clock.monotonic()))
@@ -73,7 +73,7 @@ describe('settling', () => {
     expect(settler.nextAt()).toBe(clock.monotonic() + QUIET)
   })
 
-  it('does not end while a slow writer resets the date after each chunk', async () => {
+  it('does not end while a slow writer resets the date after each chunk, and ends after the last chunk', async () => {
     const file = put(folder, 'slow.xml', '<jobs>')
     backdate(file)
     await scan()
@@ -103,7 +103,7 @@ describe('settling', () => {
     expect(taken).toEqual([])
   })
 
-  it('has a pending file until it was quiet, but not after it was put back', async () => {
+  it('has a pending file until it was quiet, none after it was put back, and one again after it has changed', async () => {
     const file = put(folder, 'a.xml')
     await scan()
     const whileNew = settler.hasPending
@@ -208,7 +208,7 @@ describe('settling', () => {
     expect(second).toEqual(['a.xml'])
   })
 
-  it('names the next time to look: the earliest end of a quiet period, or never', async () => {
+  it('names the next time to look: the earliest end of a quiet period, or none without files', async () => {
     const before = settler.nextAt()
     const start = clock.monotonic()
     settler.takeIfQuiet({ path: 'a.xml', identity: identity('1') }, start)

@@ -44,7 +44,7 @@ const WRITTEN_BY: Record<string, string> = {
 }
 
 describe('temporary names', () => {
-  it.each(Object.entries(WRITTEN_BY))('of %s are never feeds', async (_writer, name) => {
+  it.each(Object.entries(WRITTEN_BY))('of %s are listed as temporary, and never as feeds', async (_writer, name) => {
     const folder = temporaryFolder()
     put(folder, name)
     const inbox = openInbox(folder, { include: ['**'] })
@@ -68,10 +68,11 @@ describe('temporary names', () => {
     const folder = temporaryFolder()
     put(folder, '.~tmp~/jobs.xml')
     put(folder, 'acme/.rsync-partial/jobs.xml')
+    put(folder, 'acme/jobs.xml')
 
     const listing = await openInbox(folder).list()
 
-    expect(listing.files).toEqual([])
+    expect(pathsOf(listing)).toEqual(['acme/jobs.xml'])
   })
 
   it('end with the rename to the real name, when the feed arrives', async () => {
