@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import {
-  existsSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSpool } from '../../../src/spool/spool.ts'
 import { temporaryFolder } from '../../helpers/inbox/harness.ts'
@@ -86,7 +85,7 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('sweeps copies that belong to no version, and half-written ones', async () => {
+  it('sweeps copies that belong to no version and half-written ones, counts them, and keeps the others', async () => {
     const { directory, spool } = opened()
     writeFileSync(spool.path('1.xml'), '<a/>')
     writeFileSync(spool.indexOf(spool.path('1.xml')), 'index')
@@ -118,7 +117,7 @@ describe('the spool', () => {
     expect(await spool.freeBytes()).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('clones nothing that is missing, a link or no regular file, and leaves nothing of the try', async () => {
+  it('cannot clone a missing file, a link, a fifo or a directory, and leaves no clone of a try', async () => {
     const { directory, spool } = opened()
     const inbox = temporaryFolder()
     writeFileSync(join(inbox, 'jobs.xml'), '<a/>')
@@ -132,7 +131,7 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('says how to get a new one when it was removed under a daemon', async () => {
+  it('says how to get a new one when it was removed under a daemon, and a restart makes one', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
 
@@ -144,20 +143,27 @@ describe('the spool', () => {
     expect(await spool.freeBytes()).toBeGreaterThan(0)
   })
 
-  it('names the system’s reason and what to do when it cannot work', async () => {
+  it('names the system’s reason and what to do when it cannot keep a copy', async () => {
     const { directory, spool } = opened()
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
 
     const kept = spool.keep(spool.prepare(), COPY)
-    const reopened = () => createSpool(join(directory, 'below'))
 
     await expect(kept).rejects.toMatchObject({
       name: 'FeedsyncError',
       message: `keep a file in the spool: ${directory} has a part in its path that is not a directory (ENOTDIR)`,
       hint: 'correct it, or state.directory',
     })
+  })
+
+  it('throws a FeedsyncError when its directory cannot be made', () => {
+    const { directory } = opened()
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+
+    const reopened = () => createSpool(join(directory, 'below'))
+
     expect(reopened).toThrow(expect.objectContaining({ name: 'FeedsyncError' }))
-    expect(existsSync(basename(directory))).toBe(false)
   })
 })
