@@ -11,7 +11,7 @@ const PIECE = Buffer.alloc(64 * 1024, 'x')
 const OK = 'HTTP/1.1 204 No Content\r\n\r\n'
 const STALL = 15_000
 
-/** Lets half of a timer's time pass before `work` and half after it, and no other time. */
+/** steppedClock lets half of a timer's time pass before `work` and half after it, and no other time. */
 function steppedClock(work: () => Promise<void>): Clock & { ahead: number } {
   const clock = {
     ...systemClock,

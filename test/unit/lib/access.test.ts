@@ -33,7 +33,7 @@ function hintFor(file: string): string {
 }
 
 it.skipIf(process.getuid?.() !== 0 || GID === undefined)(
-  'a user outside the group is told the first folder that refuses and the group to join, never to weaken a mode',
+  'a user outside the group is told which folder refuses and which group to join, and nothing if only root or everybody may enter',
   () => {
     const root = mkdtempSync(join(tmpdir(), 'access-'))
     onTestFinished(() => rmSync(root, { recursive: true }))

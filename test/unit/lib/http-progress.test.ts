@@ -7,7 +7,7 @@ import { client } from '../../helpers/lib/http-client.ts'
 import { proxyServer, tlsServer } from '../../helpers/lib/http-servers.ts'
 
 it.each([10, 20_000, 200_000, 5_000_000])(
-  'a body of %i bytes over TLS is known to be sent',
+  'a body of %i bytes over TLS is known to be sent, directly and through a tunnel',
   async (length) => {
     const trusted = tls.getCACertificates('default')
     tls.setDefaultCACertificates([...trusted, CA_CERTIFICATE])

@@ -16,13 +16,13 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen).toEqual([`POST ${url.href}a?b`])
   })
 
-  it.each(['HTTPS_PROXY', 'https_proxy'])('tunnels to https addresses (%s)', async (name) => {
+  it.each(['HTTPS_PROXY', 'https_proxy'])('tunnels to https addresses, whose certificates are verified (%s)', async (name) => {
     const url = await tlsServer((_, response) => response.end())
     const proxy = await proxyServer()
 
     const answer = await client({ [name]: proxy.url.host })(url)
 
-    // TLS is still verified behind the tunnel, and nobody trusts this CA.
+    // Nobody trusts this CA.
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
     expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
   })
@@ -90,7 +90,7 @@ describe('a proxy of the environment', () => {
     ['https://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
     ['https://example.com/', 403, { why: 'proxy', code: 'proxy-403' }],
     ['http://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
-  ])('is named as the part that refused the request (%s, %i)', async (target, status, expected) => {
+  ])('is named as the part that refused the request, without its password (%s, %i)', async (target, status, expected) => {
     const proxy = await proxyServer(status)
     const address = `http://user:hidden-password@${proxy.url.host}`
 
@@ -120,7 +120,7 @@ describe('a proxy of the environment', () => {
     })
   })
 
-  it('does not hold a request beyond its end if it never answers', async () => {
+  it('does not hold a request that is aborted if it never answers', async () => {
     const stop = new AbortController()
     const proxy = await rawServer((socket) => void socket.once('data', () => stop.abort()))
 

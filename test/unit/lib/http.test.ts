@@ -19,13 +19,13 @@ const streamOf = (n: number) => ({
   stallMs: 5000,
 })
 
-/** Runs `then` when the first byte of a request has come. */
+/** onRequest returns a listener that runs `then` when the first byte of a request has come. */
 const onRequest = (then: (socket: Socket) => void) => (socket: Socket) => {
   socket.once('data', () => then(socket))
 }
 
 describe('an answer', () => {
-  it('has status, headers and body, and its request names feedsyncd', async () => {
+  it('has status, headers and body, and its request has method, path and the name of feedsyncd', async () => {
     const url = await httpServer((request, response) => {
       response.writeHead(201, { etag: '"e"', 'x-two': ['a', 'b'] })
       response.end(`${request.method} ${request.url} ${request.headers['user-agent']}`)
@@ -141,7 +141,7 @@ describe('an answer that cannot be read', () => {
       `${HEAD}Set-Cookie: ${'x'.repeat(300_000)}\r\n\r\n`,
       'its headers have more',
     ],
-  ])('is told from a lost connection: %s', async (_, bytes, why) => {
+  ])('is "unreadable" with the reason, and not a lost connection: %s', async (_, bytes, why) => {
     const url = await rawServer(onRequest((socket) => socket.end(bytes)))
 
     const answer = await client()(url)
@@ -216,7 +216,7 @@ describe('an unrequested interim answer', () => {
 })
 
 describe('a streamed body', () => {
-  it('arrives with its exact length, and each piece is counted when the socket took it', async () => {
+  it('arrives with its exact length, and its bytes are counted after each piece', async () => {
     const got: { length?: string | undefined; bytes: number } = { bytes: 0 }
     const url = await httpServer(async (request, response) => {
       got.length = request.headers['content-length']
@@ -282,11 +282,11 @@ describe('no answer', () => {
   })
 
   it.each([
-    ['RST', (socket: Socket) => void socket.resetAndDestroy(), 'lost'],
-    ['FIN', (socket: Socket) => void socket.end(), 'lost'],
-    ['bytes that are no HTTP', (socket: Socket) => void socket.end('SSH-2.0-x\r\n'), 'unreadable'],
-    ['silence', () => {}, 'silent'],
-  ])('is not "unreachable" after %s', async (_, end, why) => {
+    ['lost', 'RST', (socket: Socket) => void socket.resetAndDestroy()],
+    ['lost', 'FIN', (socket: Socket) => void socket.end()],
+    ['unreadable', 'bytes of another protocol', (socket: Socket) => void socket.end('SSH-2.0-x\r\n')],
+    ['silent', 'silence', () => {}],
+  ])('is "%s" after %s', async (why, _, end) => {
     const url = await rawServer(onRequest(end))
 
     const answer = await client()(url, { headersTimeoutMs: 50 })
@@ -294,7 +294,7 @@ describe('no answer', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why })
   })
 
-  it('counts the body as fully sent if the connection ends after the last byte', async () => {
+  it('is "lost" with a body that was fully sent if the connection ends after the last byte', async () => {
     const url = await rawServer((socket) => {
       let bytes = 0
       socket.on('data', (data) => {
@@ -308,7 +308,7 @@ describe('no answer', () => {
     expect(answer).toMatchObject({ why: 'lost', bytesSent: 3 * PIECE.length })
   })
 
-  it('comes at once when the caller aborts', async () => {
+  it('is "aborted" when the caller aborts', async () => {
     const stop = new AbortController()
     const url = await rawServer(onRequest(() => stop.abort(new Error('a reason of its own'))))
 
@@ -317,7 +317,7 @@ describe('no answer', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', why: 'aborted', code: 'aborted' })
   })
 
-  it('comes at once when the caller has aborted before', async () => {
+  it('is "aborted" before any byte is sent when the caller had aborted before', async () => {
     const answer = await client()('http://127.0.0.1:1/', {
       ...{ signal: AbortSignal.abort(), body: streamOf(1) },
     })

@@ -27,7 +27,7 @@ async function logged(format: 'json' | 'text', act: (log: Log) => void): Promise
   return written
 }
 
-/** Runs a script in a child process and returns what it writes to stdout, which is a file. */
+/** asProcess runs a script in a child process and returns what it writes to stdout, which is a file. */
 function asProcess(env: (stdout: string) => Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-log-'))
   const file = join(folder, 'out')

@@ -53,7 +53,7 @@ describe('NO_PROXY', () => {
     '*example.com',
     'example..com',
     'example.com:https',
-  ])('has an entry that cannot be used: %s', (entry) => {
+  ])('names an entry that cannot be used, and uses the others: %s', (entry) => {
     const { isDirect: direct, unusable } = readNoProxy({ no_proxy: `${entry},ok.example` })
 
     expect(unusable).toEqual([entry])

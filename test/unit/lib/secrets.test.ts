@@ -96,7 +96,7 @@ describe('a message of another program', () => {
   })
 })
 
-it('a name of another program is shown if it has only letters and is no secret', () => {
+it('a name of another program is shown if it has 1 to 64 letters, nothing else, and is not a secret', () => {
   registerSecret('LettersOnly')
 
   expect(shownName('AccessDenied')).toBe('AccessDenied')
@@ -104,7 +104,7 @@ it('a name of another program is shown if it has only letters and is no secret',
     expect(shownName(name)).toBeNull()
 })
 
-it('an address is shown without user, query and fragment', () => {
+it('an address is shown without user, query, fragment and known secrets, and other texts are not addresses', () => {
   expect(shownAddress('https://u:p@a.example:8443/b%20c.xml?t=1#f')).toBe(
     'https://a.example:8443/b%20c.xml',
   )
