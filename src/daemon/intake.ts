@@ -1,6 +1,6 @@
 // Owns when the folder is looked at, and queues the files that are ready to be taken (take-queue.ts). The next listing
-// finds every change. A hint makes it come sooner, and a look at single files finds their changes before it. A restart
-// loses nothing, because the next scan finds every file that the history does not know.
+// finds every change. A hint makes the listing come sooner, and a look at single files can find a change before the
+// listing. A restart loses nothing, because the next scan finds every file that the history does not know.
 
 import { isAbsolute } from 'node:path'
 import type { Config } from '../config/config.ts'

@@ -48,7 +48,7 @@ export async function withRoom(quiet: readonly Sighting[], parts: RoomParts): Pr
   return fitting
 }
 
-/** reportNoRoom records and logs that a file does not fit into the free bytes, at its first try only. */
+/** reportNoRoom records, logs and shows that a file does not fit into the free bytes, at its first try only. */
 async function reportNoRoom(
   { identity, path }: Sighting,
   free: number,

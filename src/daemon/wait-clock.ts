@@ -1,6 +1,6 @@
 // Corrects the pauses and waits in the history when somebody sets the wall clock, by which the history stores them.
-// While the daemon runs, they last as long as the monotonic clock says. After a restart they last for the time that was
-// left.
+// While the daemon runs, pauses and waits last as long as the monotonic clock says. After a restart, they last for the
+// time that was left.
 
 import type { History } from '../history/port.ts'
 import { type Clock, MINUTE, SECOND } from '../lib/clock.ts'

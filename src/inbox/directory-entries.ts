@@ -19,7 +19,10 @@ export interface DirectoryEntry {
 /** BATCH is how many entries are read at once. */
 const BATCH = 64
 
-/** Latin-1 has one character for each byte, so it loses nothing. Reading it takes a third of the time of buffers. */
+/**
+ * Latin-1 has one character for each byte, so it loses nothing. Reading names as Latin-1 takes a third of the time of
+ * reading them as buffers.
+ */
 const ENCODING = 'latin1'
 
 interface ListedDirectory {

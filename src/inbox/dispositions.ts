@@ -213,8 +213,8 @@ async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<bo
 }
 
 /**
- * giveBackOther gives a file with other bytes its own name back. The answer is a final problem if the file system makes
- * inodes from paths, because then every other try ends in the same way.
+ * giveBackOther moves a file with other bytes back to its own name. The answer is a final problem if the file system
+ * makes inodes from paths, because then every other try ends in the same way.
  */
 async function giveBackOther(departure: Departure, folder: OpenDirectory): Promise<Disposed> {
   const { identity, path } = departure
@@ -233,7 +233,7 @@ function otherInode({ disposition, path }: Departure): DisposalProblem {
   return { kind: 'problem', code, reason, hint, isFinal: true }
 }
 
-/** giveBack gives the file its own name back and returns `outcome`, or a partial problem if that fails. */
+/** giveBack moves the file back to its own name and returns `outcome`, or a partial problem if that fails. */
 async function giveBack(
   departure: Departure,
   folder: OpenDirectory,

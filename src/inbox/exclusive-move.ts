@@ -8,7 +8,7 @@ import { READ_FLAGS } from '../lib/beneath.ts'
 import { errorCode } from '../lib/errors.ts'
 import { identityOf, isUnchanged } from '../lib/files.ts'
 
-/** NO_LINK are the errors of file systems and settings that refuse hard links: FAT, some network mounts, `fs.protected_hardlinks`. */
+/** NO_LINK are the errors if hard links are refused, by FAT, some network mounts or `fs.protected_hardlinks`. */
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** moveExclusively moves a file to a free path. It throws the system's error: `EEXIST` if the path exists. */

@@ -162,7 +162,7 @@ function addTemporary(
   }
 }
 
-/** addFiles adds each entry as a file, or with the reason to skip it. Throws `EACCES` like `addEntries`. */
+/** addFiles adds each entry as a file, or as skipped. Throws `EACCES` if the directory cannot be entered. */
 function addFiles(
   entries: readonly DirectoryEntry[],
   here: DirectoryContent,
@@ -284,7 +284,7 @@ function notListed(path: string, error: unknown): DirectoryContent {
   return isMissing(errorCode(error)) ? here : skipUnknown(here, path, explain(error))
 }
 
-/** skipUnknown adds a path to the skipped ones, marks it and everything below it as unknown, and returns `found`. */
+/** skipUnknown adds a path to `skipped`, marks the path and everything below it as unknown, and returns `found`. */
 function skipUnknown<F extends FoundPaths>(
   found: F,
   path: string,

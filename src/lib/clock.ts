@@ -37,7 +37,7 @@ export function wallTime(ms: number | null): number | null {
   return ms !== null && Math.abs(ms) <= LAST_TIME ? ms : null
 }
 
-/** isoTime writes ISO 8601 UTC with milliseconds, the form of every time in JSON answers; null like `wallTime`. */
+/** isoTime writes ISO 8601 UTC with ms, the form of every time in JSON answers; null if no calendar has the time. */
 export function isoTime(ms: number | null): string | null {
   const known = wallTime(ms)
   return known === null ? null : new Date(known).toISOString()

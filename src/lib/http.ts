@@ -66,7 +66,7 @@ export interface HttpClientOptions {
   clock: Clock
   /** The environment with the proxy variables. The default is the environment of this process. */
   env?: NodeJS.ProcessEnv
-  /** Longest time in ms from the known address of the host to an open and, with TLS, verified connection. Default 20 s. */
+  /** Longest time in ms from the known address of a host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
   /** Longest time in ms until a proxy has connected to an https address. Default 90 s. */
   tunnelTimeoutMs?: number
@@ -264,7 +264,7 @@ function isLengthMismatch(error: unknown): boolean {
 }
 
 /**
- * readCapped reads at most `limit` bytes of a body. The status is known already, so a body that is cut is part of the
+ * readCapped keeps at most `limit` bytes of a body. The status is known already, so a body that is cut is part of the
  * answer and not a failure.
  */
 async function readCapped(
