@@ -10,10 +10,12 @@ const UNSEEN_IN_JSON = new RegExp(`(?!\\n)${UNSEEN.source}`, UNSEEN.flags)
  * cannot move the cursor, start a new line, or look like another name.
  */
 export function printable(text: string): string {
-  return text.replace(UNSEEN, (c) => {
-    if (c === '\n') return '\\n'
-    if (c === '\t') return '\\t'
-    return c.length > 1 ? `\\u{${c.codePointAt(0)?.toString(16)}}` : escapedUnit(c)
+  return text.replace(UNSEEN, (unseen) => {
+    if (unseen === '\n') return '\\n'
+    if (unseen === '\t') return '\\t'
+    return unseen.length > 1
+      ? `\\u{${unseen.codePointAt(0)?.toString(16)}}`
+      : escapedUnit(unseen)
   })
 }
 
@@ -22,8 +24,8 @@ export function printable(text: string): string {
  * the JSON stays the same.
  */
 export function printableJson(json: string): string {
-  return json.replace(UNSEEN_IN_JSON, (c) =>
-    [...Array(c.length).keys()].map((index) => escapedUnit(c, index)).join(''),
+  return json.replace(UNSEEN_IN_JSON, (unseen) =>
+    [...Array(unseen.length).keys()].map((index) => escapedUnit(unseen, index)).join(''),
   )
 }
 

@@ -139,7 +139,7 @@ function spellingsOf(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1)
   const url = encodeURIComponent(value.toWellFormed())
   const path = encodeURI(value.toWellFormed())
-  const xml = value.replace(/[&<>]/g, (c) => XML[c] ?? c)
+  const xml = value.replace(/[&<>]/g, (char) => XML[char] ?? char)
   const spellings = new Set([
     value,
     // Hosts are written in small letters.
@@ -151,8 +151,8 @@ function spellingsOf(value: string): string[] {
     path,
     path.replace(/[/?#]/g, encodeURIComponent),
     xml,
-    xml.replace(/["']/g, (c) => QUOTES[c] ?? c),
-    xml.replace(/["']/g, (c) => `&#${c.charCodeAt(0)};`),
+    xml.replace(/["']/g, (char) => QUOTES[char] ?? char),
+    xml.replace(/["']/g, (char) => `&#${char.charCodeAt(0)};`),
   ])
   return [...spellings]
 }

@@ -88,7 +88,10 @@ export function groupedMoney(amount: string | null): string {
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`
   // Show 1 of the next unit for a value that would round to 1024 of this one.
-  const [unit, factor] = SIZE_UNITS.find(([, f]) => bytes >= f * 0.9995 && f > 1) ?? ['KiB', 1024]
+  const [unit, factor] = SIZE_UNITS.find(([, each]) => bytes >= each * 0.9995 && each > 1) ?? [
+    'KiB',
+    1024,
+  ]
   const value = bytes / factor
   return `${value < 99.95 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`
 }
@@ -121,7 +124,7 @@ function parse(text: string, units: Units): number | null {
 /** write uses the largest unit that divides the value evenly. Zero has the second smallest unit: `0s`, `0KiB`. */
 function write(value: number, units: Units): string {
   if (value === 0) return `0${units.at(-2)?.[0] ?? ''}`
-  const [unit, factor] = units.find(([, f]) => value % f === 0) ?? ['', 1]
+  const [unit, factor] = units.find(([, each]) => value % each === 0) ?? ['', 1]
   return `${value / factor}${unit}`
 }
 

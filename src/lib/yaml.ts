@@ -61,7 +61,9 @@ export function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Y
     return { ...(line === 0 ? { line: 1, column: 1 } : { line, column: col }), key, reason }
   }
   const found = [
-    ...document.errors.map((e) => ({ offset: e.pos[0], reason: wording(e.code, e.message) })),
+    ...document.errors.map(({ code, message, pos }) => {
+      return { offset: pos[0], reason: wording(code, message) }
+    }),
     ...duplicates(document),
     // Without one of these characters, the file cannot contain an unsupported feature, so skip the slow walk.
     ...(/[&*!%<]/.test(text) ? unsupported(document) : []),
