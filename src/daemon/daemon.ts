@@ -22,7 +22,7 @@ import type { Upkeep } from './upkeep.ts'
 import type { WaitClock } from './wait-clock.ts'
 
 /** CampaignLooks is what the daemon asks of the campaigns (campaigns/schedule.ts). */
-export interface CampaignLooks {
+interface CampaignLooks {
   readonly running: readonly Promise<void>[]
   /** start begins a look at the campaigns if a look is due, and calls `ended` after the look. */
   start(signals: RunOptions, ended: () => void): void
@@ -55,7 +55,7 @@ export interface DaemonParts {
   watch: (options: RunOptions) => Disposable
 }
 
-export interface RunOptions {
+interface RunOptions {
   /**
    * Whether the daemon takes and delivers the files that are in the folder, and then ends. It waits for files that are
    * still being written, but not longer than `incompleteAfterMs` after its start.

@@ -11,7 +11,7 @@ const PAUSE_MS = 5 * SECOND
 const CONDITION_MS = 15 * SECOND
 const FAULT = 'an internal error of feedsyncd; please report it'
 
-export interface FailurePauseParts {
+interface FailurePauseParts {
   clock: Clock
   conditions: Conditions
   log: Log

@@ -9,7 +9,7 @@ import { judgeHeldAnew } from '../pipeline/baselines.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 import { expectFeeds } from './expect-feeds.ts'
 
-export interface FollowRulesParts {
+interface FollowRulesParts {
   feeds: readonly FeedConfig[]
   history: History
   judging: Judging

@@ -6,7 +6,7 @@ import { isRecent } from '../lib/due.ts'
 import type { DaemonFile } from '../ops/daemon-file.ts'
 import type { Sending } from './sending.ts'
 
-export interface HeartbeatParts {
+interface HeartbeatParts {
   clock: Clock
   /** clockSkewMs returns the service's clock minus this machine's, or null while it is unknown. */
   clockSkewMs: () => number | null

@@ -15,7 +15,7 @@ import type { Ledger } from '../pipeline/ledger.ts'
 import type { Candidate } from '../pipeline/pipeline.ts'
 import type { TakeQueue } from './take-queue.ts'
 
-export interface IntakeParts {
+interface IntakeParts {
   clock: Clock
   history: History
   inbox: Inbox

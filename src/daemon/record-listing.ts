@@ -13,7 +13,7 @@ import type { Departures } from '../pipeline/departures.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 import { notRecorded, type TakeQueue } from './take-queue.ts'
 
-export interface RecordListingParts {
+interface RecordListingParts {
   clock: Clock
   departures: Departures
   history: History

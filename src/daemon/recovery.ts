@@ -15,7 +15,7 @@ import type { Ledger } from '../pipeline/ledger.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 import type { Spool } from '../spool/port.ts'
 
-export interface RecoveryParts {
+interface RecoveryParts {
   clock: Clock
   history: History
   /** The vendor's folder (`inbox.directory`). */

@@ -13,7 +13,7 @@ import type { Candidate } from '../pipeline/pipeline.ts'
 
 const REPORTED_AFTER_MS = MINUTE
 
-export interface RestlessParts {
+interface RestlessParts {
   inboxConfig: Config['inbox']
   ledger: Ledger
   ruleFor: RuleFor

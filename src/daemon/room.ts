@@ -11,7 +11,7 @@ import { formatBytes } from '../lib/units.ts'
 import type { Ledger } from '../pipeline/ledger.ts'
 import type { Spool } from '../spool/port.ts'
 
-export interface RoomParts {
+interface RoomParts {
   clock: Clock
   /** The vendor's folder (`inbox.directory`). */
   inboxDirectory: string

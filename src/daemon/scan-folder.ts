@@ -14,7 +14,7 @@ import type { DaemonFile } from '../ops/daemon-file.ts'
 import type { DaemonState } from '../ops/port.ts'
 import type { PostDelivery } from '../pipeline/post-delivery.ts'
 
-export interface ScanParts {
+interface ScanParts {
   checkerFor: CheckerFor
   clock: Clock
   conditions: Conditions

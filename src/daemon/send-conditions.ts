@@ -8,7 +8,7 @@ import { LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { FeedsyncError } from '../lib/errors.ts'
 import type { SendGate } from '../upload/send-gate.ts'
 
-export interface SendConditionsParts {
+interface SendConditionsParts {
   conditions: Conditions
   gate: SendGate
   /** reloadKey reads the service key again. Returns whether it has changed. */

@@ -8,7 +8,7 @@ import { isDue, isSoon, LONGEST_ATTEMPT_WAIT_MS } from '../lib/due.ts'
 import { withCode } from '../pipeline/decide/sending.ts'
 import type { SendGate, Wait } from '../upload/send-gate.ts'
 
-export interface SendQueueParts {
+interface SendQueueParts {
   clock: Clock
   gate: SendGate
   history: History

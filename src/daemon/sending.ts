@@ -25,7 +25,7 @@ export interface SendingParts {
   ruleFor: RuleFor
 }
 
-export interface SendingNews {
+interface SendingNews {
   /** ended is called after each attempt, with its error if it failed. */
   ended: (error?: unknown) => void
   /**

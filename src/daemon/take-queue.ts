@@ -13,7 +13,7 @@ import { faultReason } from '../pipeline/decide/sending.ts'
 import type { Candidate, Pipeline, Taken } from '../pipeline/pipeline.ts'
 import { LaneQueue } from './lane-queue.ts'
 
-export interface TakeQueueParts {
+interface TakeQueueParts {
   clock: Clock
   history: History
   /** lookAgain is called when a file has changed since it was listed. */
@@ -24,7 +24,7 @@ export interface TakeQueueParts {
   skipped: SkippedPaths
 }
 
-export interface TakingNews {
+interface TakingNews {
   /** taken is called after each file that was taken. */
   taken: () => void
   /** ended is called when the files of a lane have ended, with the error that ended them. */
@@ -32,7 +32,7 @@ export interface TakingNews {
 }
 
 /** AskedFile is a file to take. `request` is the request of another process, if there is one. */
-export type AskedFile = Candidate & { request?: number }
+type AskedFile = Candidate & { request?: number }
 
 interface QueuedFile extends AskedFile {
   lane: Lane
@@ -41,7 +41,7 @@ interface QueuedFile extends AskedFile {
 }
 
 /** Lane is the queue of a file. Small files have a lane of their own, so that they never wait for a large file. */
-export type Lane = 'small' | 'large'
+type Lane = 'small' | 'large'
 /** How many files of a lane are taken at the same time: one is read while others wait for the disk. */
 const AT_ONCE: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { formatBytes } from '../lib/units.ts'
 import type { Spool } from '../spool/port.ts'
 
-export interface UpkeepParts {
+interface UpkeepParts {
   clock: Clock
   /** clockSkewMs returns the service's clock minus this machine's, or null while it is unknown. */
   clockSkewMs: () => number | null

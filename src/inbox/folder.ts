@@ -26,7 +26,7 @@ export interface InboxOptions extends FolderPatterns {
 }
 
 /** KnownFiles returns what is known of a path from its last reading; null if nothing is known. */
-export type KnownFiles = (path: string) => Sighting | null
+type KnownFiles = (path: string) => Sighting | null
 
 /** STUCK_MS is longer than a listing of 100,000 files on a slow network. */
 const STUCK_MS = 2 * MINUTE

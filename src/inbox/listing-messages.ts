@@ -32,7 +32,7 @@ export interface DirectoryStats {
   birthtimeNs: bigint
 }
 
-export interface Listed extends Omit<FoundPaths, 'files'> {
+interface Listed extends Omit<FoundPaths, 'files'> {
   /** The stats of the folder. */
   stats: DirectoryStats
   /** Whether this is the first listing of the thread, so that `changed` has all files. */

@@ -32,7 +32,7 @@ interface FolderCalls {
   isHung: (path: string) => boolean
 }
 
-export interface WalkOptions extends FolderCalls {
+interface WalkOptions extends FolderCalls {
   filter: NameFilter
   mounts: Mounts
 }

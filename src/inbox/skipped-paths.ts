@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { Listing, Sighting, Skipped, SkippedPath } from './port.ts'
 
 /** SkippedListener receives all skipped paths, sorted by path, after each change. */
-export type SkippedListener = (skipped: readonly SkippedPath[]) => void
+type SkippedListener = (skipped: readonly SkippedPath[]) => void
 
 export class SkippedPaths {
   readonly #clock: Clock

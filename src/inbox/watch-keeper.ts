@@ -13,7 +13,7 @@ import { unavailable } from './mounts.ts'
 import { temporaryPattern } from './name-filter.ts'
 import type { WatchMode } from './port.ts'
 
-export interface Watch {
+interface Watch {
   close(): Promise<void>
 }
 

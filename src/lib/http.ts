@@ -62,7 +62,7 @@ export interface HttpClient extends AsyncDisposable {
   request(request: HttpRequest): Promise<HttpAnswer>
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   clock: Clock
   /** The environment with the proxy variables. The default is the environment of this process. */
   env?: NodeJS.ProcessEnv

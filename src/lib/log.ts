@@ -6,7 +6,7 @@ import type { DestinationStream } from 'pino'
 import { printable, printableJson } from './printable.ts'
 
 /** LogFields are the facts of a line. Programs match `event`, people read the message; see docs/logs.md. */
-export interface LogFields {
+interface LogFields {
   /** The part of the program, and what happened: `service.clock-skew`. */
   event: `${string}.${string}`
   id?: number | undefined

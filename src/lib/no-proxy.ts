@@ -6,7 +6,7 @@ import { BlockList, isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { portOf } from './http-connect.ts'
 
-export interface NoProxy {
+interface NoProxy {
   /** isDirect returns whether the host of an address is reached without the proxy. */
   isDirect(url: URL): boolean
   /** The entries that mean nothing to feedsyncd, as they are written. */

@@ -4,7 +4,7 @@
 import pRetry from 'p-retry'
 import type { Clock } from './clock.ts'
 
-export interface RetryOptions {
+interface RetryOptions {
   clock: Clock
   signal: AbortSignal
   tries: number

@@ -10,7 +10,7 @@ const IN_MEMORY = 2 ** 20
 const PIECE = 65_536
 
 /** Spilled is the position and length of a text, in bytes. */
-export interface Spilled {
+interface Spilled {
   at: number
   length: number
 }

@@ -25,7 +25,7 @@ type SchemaIssue = { path: readonly PropertyKey[]; message: string } & (
   | { code?: string }
 )
 
-export interface Describing {
+interface Describing {
   issues: readonly SchemaIssue[]
   findings: readonly BrokenRule[]
   /** The schema of the file. It names the key that a misspelt key might mean. */
