@@ -118,7 +118,10 @@ function presenceIn({ files, unknown }: Listing): (path: string) => boolean {
  * inOrder sorts files by age, the oldest first, so that the file of a feed that was written last becomes the newest
  * version. After them come the files with a date in their names, the newest date first, so that no older file is sent.
  */
-function inOrder(files: readonly Sighting[], nameDate: (file: Sighting) => string | null): Sighting[] {
+function inOrder(
+  files: readonly Sighting[],
+  nameDate: (file: Sighting) => string | null,
+): Sighting[] {
   const byAge = files.toSorted((a, b) => {
     const age = BigInt(a.identity.mtimeNs) - BigInt(b.identity.mtimeNs)
     return age === 0n ? a.path.localeCompare(b.path) : age < 0n ? -1 : 1

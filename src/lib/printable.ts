@@ -13,9 +13,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, (unseen) => {
     if (unseen === '\n') return '\\n'
     if (unseen === '\t') return '\\t'
-    return unseen.length > 1
-      ? `\\u{${unseen.codePointAt(0)?.toString(16)}}`
-      : escapedUnit(unseen)
+    return unseen.length > 1 ? `\\u{${unseen.codePointAt(0)?.toString(16)}}` : escapedUnit(unseen)
   })
 }
 

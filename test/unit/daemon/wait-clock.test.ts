@@ -43,20 +43,23 @@ it.each([
   ['set back by two hours', 2 * HOUR],
   ['set back by a year', 365 * 24 * HOUR],
   ['set forward by a day', -24 * HOUR],
-])('a pause of two hours lasts two hours, and tells what is left, when the clock is %s', (_, ahead) => {
-  const pause = paused(2 * HOUR, ahead)
-  pause.pass(10 * MINUTE)
+])(
+  'a pause of two hours lasts two hours, and tells what is left, when the clock is %s',
+  (_, ahead) => {
+    const pause = paused(2 * HOUR, ahead)
+    pause.pass(10 * MINUTE)
 
-  pause.set(-ahead)
-  pause.pass(SECOND)
-  const left = pause.left()
-  pause.pass(HOUR + 49 * MINUTE)
-  const late = pause.isPaused()
-  pause.pass(2 * MINUTE)
+    pause.set(-ahead)
+    pause.pass(SECOND)
+    const left = pause.left()
+    pause.pass(HOUR + 49 * MINUTE)
+    const late = pause.isPaused()
+    pause.pass(2 * MINUTE)
 
-  expect(Math.abs(left - (HOUR + 50 * MINUTE))).toBeLessThanOrEqual(2 * SECOND)
-  expect([late, pause.isPaused()]).toEqual([true, false])
-})
+    expect(Math.abs(left - (HOUR + 50 * MINUTE))).toBeLessThanOrEqual(2 * SECOND)
+    expect([late, pause.isPaused()]).toEqual([true, false])
+  },
+)
 
 it('a pause goes on while no daemon runs, and after a restart lasts for what is left', () => {
   const pause = paused(2 * HOUR, 0)

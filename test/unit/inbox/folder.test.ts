@@ -43,20 +43,23 @@ describe('the folder itself', () => {
     })
   })
 
-  it.each([0o000, 0o444])('is unavailable, and its files are unknown, while its mode is %o', async (mode) => {
-    const folder = guarded()
-    chmodSync(folder, mode)
-    const inbox = openInbox(folder)
+  it.each([0o000, 0o444])(
+    'is unavailable, and its files are unknown, while its mode is %o',
+    async (mode) => {
+      const folder = guarded()
+      chmodSync(folder, mode)
+      const inbox = openInbox(folder)
 
-    const closed = await unprivileged(() => inbox.list())
-    chmodSync(folder, 0o755)
-    const open = await unprivileged(() => inbox.list())
+      const closed = await unprivileged(() => inbox.list())
+      chmodSync(folder, 0o755)
+      const open = await unprivileged(() => inbox.list())
 
-    expect(closed.folder).toMatchObject({ kind: 'unavailable', code: 'EACCES' })
-    expect(closed.unknown).toEqual([''])
-    expect(open.folder).toEqual({ kind: 'ready' })
-    expect(pathsOf(open)).toEqual(['a.xml'])
-  })
+      expect(closed.folder).toMatchObject({ kind: 'unavailable', code: 'EACCES' })
+      expect(closed.unknown).toEqual([''])
+      expect(open.folder).toEqual({ kind: 'ready' })
+      expect(pathsOf(open)).toEqual(['a.xml'])
+    },
+  )
 
   it('may be a link', async () => {
     const folder = guarded()

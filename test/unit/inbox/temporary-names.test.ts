@@ -44,18 +44,21 @@ const WRITTEN_BY: Record<string, string> = {
 }
 
 describe('temporary names', () => {
-  it.each(Object.entries(WRITTEN_BY))('of %s are listed as temporary, and never as feeds', async (_writer, name) => {
-    const folder = temporaryFolder()
-    put(folder, name)
-    const inbox = openInbox(folder, { include: ['**'] })
+  it.each(Object.entries(WRITTEN_BY))(
+    'of %s are listed as temporary, and never as feeds',
+    async (_writer, name) => {
+      const folder = temporaryFolder()
+      put(folder, name)
+      const inbox = openInbox(folder, { include: ['**'] })
 
-    const listing = await inbox.list()
+      const listing = await inbox.list()
 
-    expect(listing.files).toEqual([])
-    expect(listing.temporary.map(({ path }) => path)).toEqual([name])
-    const filter = createNameFilter({ include: ['**'], exclude: [] })
-    expect(filter.ignored(name)).toMatchObject({ rule: 'temporary-name' })
-  })
+      expect(listing.files).toEqual([])
+      expect(listing.temporary.map(({ path }) => path)).toEqual([name])
+      const filter = createNameFilter({ include: ['**'], exclude: [] })
+      expect(filter.ignored(name)).toMatchObject({ rule: 'temporary-name' })
+    },
+  )
 
   it.each(['jobs.xml', 'part.xml', 'tmp-jobs.xml', 'a~b.xml', 'jobs.part.xml', '#1.xml', '$x.xml'])(
     'do not include %s',

@@ -16,16 +16,19 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen).toEqual([`POST ${url.href}a?b`])
   })
 
-  it.each(['HTTPS_PROXY', 'https_proxy'])('tunnels to https addresses, whose certificates are verified (%s)', async (name) => {
-    const url = await tlsServer((_, response) => response.end())
-    const proxy = await proxyServer()
+  it.each(['HTTPS_PROXY', 'https_proxy'])(
+    'tunnels to https addresses, whose certificates are verified (%s)',
+    async (name) => {
+      const url = await tlsServer((_, response) => response.end())
+      const proxy = await proxyServer()
 
-    const answer = await client({ [name]: proxy.url.host })(url)
+      const answer = await client({ [name]: proxy.url.host })(url)
 
-    // Nobody trusts this CA.
-    expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
-    expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
-  })
+      // Nobody trusts this CA.
+      expect(answer).toMatchObject({ kind: 'no-answer', why: 'certificate' })
+      expect(proxy.seen).toEqual([`CONNECT ${url.host}`])
+    },
+  )
 
   it.each([
     ['NO_PROXY', 'example.com,127.0.0.1'],
@@ -90,15 +93,18 @@ describe('a proxy of the environment', () => {
     ['https://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
     ['https://example.com/', 403, { why: 'proxy', code: 'proxy-403' }],
     ['http://example.com/', 407, { why: 'proxy', code: 'proxy-407' }],
-  ])('is named as the part that refused the request, without its password (%s, %i)', async (target, status, expected) => {
-    const proxy = await proxyServer(status)
-    const address = `http://user:hidden-password@${proxy.url.host}`
+  ])(
+    'is named as the part that refused the request, without its password (%s, %i)',
+    async (target, status, expected) => {
+      const proxy = await proxyServer(status)
+      const address = `http://user:hidden-password@${proxy.url.host}`
 
-    const answer = await client({ HTTP_PROXY: address, HTTPS_PROXY: address })(target)
+      const answer = await client({ HTTP_PROXY: address, HTTPS_PROXY: address })(target)
 
-    expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
-    expect(JSON.stringify(answer)).not.toContain('hidden-password')
-  })
+      expect(answer).toMatchObject({ kind: 'no-answer', ...expected })
+      expect(JSON.stringify(answer)).not.toContain('hidden-password')
+    },
+  )
 
   it('is named as the part that did not connect in time, and nothing was sent', async () => {
     const proxy = await rawServer(() => {})

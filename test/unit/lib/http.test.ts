@@ -284,7 +284,11 @@ describe('no answer', () => {
   it.each([
     ['lost', 'RST', (socket: Socket) => void socket.resetAndDestroy()],
     ['lost', 'FIN', (socket: Socket) => void socket.end()],
-    ['unreadable', 'bytes of another protocol', (socket: Socket) => void socket.end('SSH-2.0-x\r\n')],
+    [
+      'unreadable',
+      'bytes of another protocol',
+      (socket: Socket) => void socket.end('SSH-2.0-x\r\n'),
+    ],
     ['silent', 'silence', () => {}],
   ])('is "%s" after %s', async (why, _, end) => {
     const url = await rawServer(onRequest(end))
