@@ -66,10 +66,7 @@ export class Dispositions {
     }
   }
 
-  /**
-   * resume completes a move that a crash or a failed disk interrupted. The answer is `missing` if the move had not begun.
-   * It never rejects.
-   */
+  /** resume completes an interrupted move. The answer is `missing` if the move had not begun. It never rejects. */
   async resume(departure: Departure): Promise<Disposed> {
     const { disposition, path } = departure
     try {
@@ -288,10 +285,7 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/**
- * mayBeReplaced returns whether the target is missing, an earlier receipt of this file, or a link, whose own target
- * stays as it is. Throws other system errors.
- */
+/** mayBeReplaced returns whether nothing is there, or an earlier receipt of this file, or a link. Throws system errors. */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   try {
     await using handle = await open(target, READ_FLAGS)

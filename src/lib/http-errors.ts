@@ -62,6 +62,18 @@ const UNREACHABLE: Record<string, string> = {
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_PROXY_TLS|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|CRL_)/
 
+/** explainProxyError explains why a proxy opened no tunnel to the host; null for any other error. */
+function explainProxyError({ name, message }: Error, host: string): Explained | null {
+  const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
+  if (tunnel !== null) {
+    const status = tunnel[1] ?? tunnel[2]
+    const other = `the proxy did not connect to ${host}: it answered ${status}`
+    return verdict('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
+  }
+  if (name !== 'ProxyConnectionError') return null
+  return verdict('proxy', 'proxy-closed', `the proxy closed the connection to ${host}`)
+}
+
 /** explainNetworkError names the kind and the reason of an error; `host` is host and port of the target. */
 export function explainNetworkError(error: unknown, host: string): Explained {
   const code = errorCode(error)
@@ -101,18 +113,6 @@ export function explainNetworkError(error: unknown, host: string): Explained {
     return verdict('lost', 'connection-closed', `${host} closed the connection without an answer`)
   const reason = `the connection to ${peer} broke${code === null ? '' : ` (${code})`}`
   return verdict(isConnect ? 'unreachable' : 'lost', code ?? 'connection-lost', reason)
-}
-
-/** explainProxyError explains why a proxy opened no tunnel to the host; null for any other error. */
-function explainProxyError({ name, message }: Error, host: string): Explained | null {
-  const tunnel = /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)
-  if (tunnel !== null) {
-    const status = tunnel[1] ?? tunnel[2]
-    const other = `the proxy did not connect to ${host}: it answered ${status}`
-    return verdict('proxy', `proxy-${status}`, status === '407' ? PROXY_REFUSAL : other)
-  }
-  if (name !== 'ProxyConnectionError') return null
-  return verdict('proxy', 'proxy-closed', `the proxy closed the connection to ${host}`)
 }
 
 function verdict(why: NoAnswerKind, code: string, reason: string): Explained {
