@@ -12,6 +12,9 @@ import { feedOf, finished, preload, type Site } from '../../helpers/site.ts'
 /** With a longer grace time, a slow but healthy daemon is not ended by force on a busy machine. */
 const PATIENT = preload('hanging.ts', 'fast-time.ts', 'long-grace.ts')
 
+/** The daemon ends in time, after an abort, or by force, which depends on the speed of the machine; it never crashes. */
+const ENDS: readonly unknown[] = [0, 143, 'SIGTERM']
+
 /** stopped sends SIGTERM and returns how the process ended. */
 async function stopped(daemon: ReturnType<Site['spawn']>) {
   const ended = finished(daemon)
@@ -96,7 +99,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
 
     const { end } = await stopped(daemon)
 
-    expect(end).toBe(143)
+    expect(ENDS).toContain(end)
     expect(site.uploads()[0]?.state).toBe('queued')
   })
 
@@ -112,7 +115,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     const { end } = await stopped(daemon)
     lock.close()
 
-    expect(end).not.toBeNull()
+    expect(ENDS).toContain(end)
   })
 
   it('the program of an alert that does not end', async () => {
@@ -126,7 +129,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
 
     const { end } = await stopped(daemon)
 
-    expect(end).not.toBeNull()
+    expect(ENDS).toContain(end)
   })
 
   it('an answer of the service about campaigns', async () => {
@@ -142,7 +145,7 @@ describe.concurrent('SIGTERM ends a daemon that waits for', () => {
     const { end } = await stopped(daemon)
     gate.remove()
 
-    expect(end).not.toBeNull()
+    expect(ENDS).toContain(end)
   })
 
   it('an upload that makes no progress, and its feed stays queued', async () => {
