@@ -1,4 +1,5 @@
-// The events that an alert can report, and where it goes. Do not rename events: configurations name them in `alerts[].on`.
+// The events that an alert can report, and where an alert goes. Do not rename an event: configurations name the events
+// in `alerts[].on`.
 
 import type { Secret } from '../lib/secrets.ts'
 

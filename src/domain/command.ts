@@ -4,8 +4,8 @@
 import { shellWord } from '../lib/printable.ts'
 
 /**
- * FORMS are the commands that hints suggest. `<word>` stands for one word, `<word...>` for at least one; after an option
- * it is the option's value. Commands that send take no name that was guessed (see `LookForm`).
+ * FORMS are the commands that hints suggest. `<word>` stands for one word, and `<word...>` for one or more. A word
+ * after an option is the value of that option. A command that sends never gets a guessed name (see `LookForm`).
  */
 export const FORMS = [
   ...['status', 'status --all', 'status --json', 'status <feed>'],
@@ -42,7 +42,7 @@ export const FORMS = [
 
 export type Form = (typeof FORMS)[number]
 
-/** LookForm is a form that only shows something: its word can be a guess. */
+/** LookForm is the form of a command that only shows something, so its word can be a guess. */
 export type LookForm = Extract<
   Form,
   'status <feed>' | 'show <what>' | 'diff <what>' | 'logs <feed>'
@@ -60,43 +60,48 @@ declare const made: unique symbol
 /** Command is a command without the program's name and the configuration: `show 12`. Only this file makes commands. */
 export type Command = string & { readonly [made]: true }
 
-/** commandFor returns a command of this form. */
+/** commandFor fills a form with its words and returns the command, quoted for a shell. */
 export function commandFor<F extends Form>(form: F, ...words: Words<F>): Command {
-  const left: (Word | readonly Word[])[] = [...words]
-  const take = () => [left.shift() ?? []].flat().map(String)
+  const unused: (Word | readonly Word[])[] = [...words]
+  const takeNext = () => [unused.shift() ?? []].flat().map(String)
   const path = pathOf(form)
   const tokens = form.split(' ').slice(path.split(' ').length)
   const options: string[] = []
   const operands: string[] = []
   for (const [n, token] of tokens.entries()) {
     if (token.startsWith('<')) {
-      const words = take()
+      const values = takeNext()
       const option = tokens[n - 1]?.startsWith('--') ? options.pop() : undefined
-      if (option === undefined) operands.push(...words)
-      else if (words[0]?.startsWith('-')) options.push(`${option}=${words[0]}`)
-      else options.push(option, ...words)
+      if (option === undefined) operands.push(...values)
+      else if (values[0]?.startsWith('-')) options.push(`${option}=${values[0]}`)
+      else options.push(option, ...values)
     } else options.push(token)
   }
-  // A word that begins with a dash would be an option.
-  const isDashed = operands.some((word) => word.startsWith('-'))
-  const rest = isDashed ? [...options, '--', ...operands] : [...operands, ...options]
+  // Without `--`, the command line would take an operand that begins with a dash for an option.
+  const hasDashedOperand = operands.some((word) => word.startsWith('-'))
+  const rest = hasDashedOperand ? [...options, '--', ...operands] : [...operands, ...options]
   return [path, ...rest.map(shellWord)].join(' ') as Command
 }
 
-/** withConfig adds the configuration file to a command, or nothing for null. */
-export function withConfig(made: Command, file: string | null): string {
-  if (file === null) return made
+/** withConfig adds `--config FILE` to a command. If `file` is null, it returns the command as it is. */
+export function withConfig(command: Command, file: string | null): string {
+  if (file === null) return command
   const config = ` --config ${shellWord(file)}`
-  const [, options = made, operands = ''] = /^((?:[^']|'[^']*')*?)( -- .*)$/s.exec(made) ?? []
+  // The option must come before a `--` that stands outside of quotes.
+  const [, options = command, operands = ''] =
+    /^((?:[^']|'[^']*')*?)( -- .*)$/s.exec(command) ?? []
   return options + config + operands
 }
 
 /** hintWith returns a sentence and a command as one text, as the history and errors keep it. */
-export function hintWith(words: string | null, made: Command): string {
-  return `${words === null ? '' : `${words}: `}feedsyncd ${made}`
+export function hintWith(words: string | null, command: Command): string {
+  return `${words === null ? '' : `${words}: `}feedsyncd ${command}`
 }
 
-/** commandOf returns the words and the command of such a text. Text of others cannot begin a command. */
+/**
+ * commandOf splits a hint (`hintWith`) into its words and its command. `command` is null if the hint does not end with
+ * a command of FORMS.
+ */
 export function commandOf(text: string): { words: string; command: Command | null } {
   const [, words = '', found] = /^(|.*?: )feedsyncd (.*)$/s.exec(text) ?? []
   const isOurs = found !== undefined && FORMS.some((form) => startsLike(found, form))

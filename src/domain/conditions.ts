@@ -19,7 +19,7 @@ export const CONDITION_CODES = [
   'state-read-only',
   /** The disk reports errors, or the state directory cannot be used for another reason. */
   'state-failing',
-  /** Another file, or none, is now at the path of the open database. */
+  /** The path of the open database now has another file, or no file. */
   'database-lost',
   'database-damaged',
   'database-locked',
@@ -33,6 +33,7 @@ export const CONDITION_CODES = [
   'key-unreadable',
   /** An error that feedsyncd does not know. */
   'internal-error',
+  /** The daemon had to stop and did not end by itself. */
   'stop-stuck',
   /** systemd restarted the daemon because its loop hung. */
   'watchdog-restart',
@@ -67,14 +68,14 @@ export interface Condition {
   message: string
   /** What to do next; null means nothing. */
   hint: string | null
-  /** Wall ms of its beginning. */
+  /** Wall ms at which the condition began. */
   since: number
-  /** Alerts report a condition anew when its mark changes; null if they report it once. */
+  /** Alerts report the condition again when its mark changes; null if they report it once. */
   mark: string | null
 }
 
 export interface ConditionChange {
-  /** `set`: the condition began, or its words changed. */
+  /** `set` means that the condition began, or that its words changed. */
   kind: 'set' | 'cleared'
   condition: Condition
 }
@@ -87,7 +88,7 @@ interface ConditionWords {
 
 interface Active {
   condition: Condition
-  /** Monotonic ms at which it ends unless it is set again; null if `clear` ends it. */
+  /** Monotonic ms at which `expire` ends the condition if nobody set it again; null if only `clear` ends it. */
   until: number | null
 }
 
@@ -100,15 +101,15 @@ export class Conditions {
     this.#clock = clock
   }
 
-  /** onChange adds a listener, which must not throw. Listeners get each change once, in the order of their adding. */
+  /** onChange adds a listener, which must not throw. Each change calls all listeners, in the order they were added. */
   onChange(listener: (change: ConditionChange) => void): void {
     this.#listeners.push(listener)
   }
 
   /**
-   * set begins a condition, or gives an active one new words and keeps its `since`. `lastsMs` is for causes whose end
-   * nobody sees: `expire` ends the condition if it was not set again within this time. Several parts can report such a
-   * cause; the words of the first one stay.
+   * set begins a condition, or gives an active condition new words and keeps its `since`. `lastsMs` is for a cause
+   * whose end nobody sees: `expire` ends the condition if nobody set it again within this time. Several parts of the
+   * daemon can report such a cause, and the condition keeps the words of the first report.
    */
   set(code: ConditionCode, words: ConditionWords, lastsMs: number | null = null): void {
     // The words can contain a file name, and they go to terminals, systemd and alerts. Read each property on its own:
@@ -146,7 +147,7 @@ export class Conditions {
     return this.#active.has(code)
   }
 
-  /** current returns the oldest condition first. */
+  /** current returns the active conditions, oldest first. */
   current(): Condition[] {
     const all = [...this.#active.values()].map(({ condition }) => condition)
     return all.sort((a, b) => a.since - b.since)
@@ -164,13 +165,16 @@ export function isInboxCondition(
   return code === 'inbox-missing' || code === 'inbox-unreadable'
 }
 
-const OF_STATE: Readonly<Record<string, ConditionCode>> = {
+const STATE_CONDITIONS: Readonly<Record<string, ConditionCode>> = {
   ENOSPC: 'state-full',
   EDQUOT: 'state-full',
   EROFS: 'state-read-only',
 }
 
-/** stateCondition returns the condition for a failed system call on our own files, by its code (`ENOSPC`, `EROFS`). */
+/**
+ * stateCondition returns the condition for a failed system call on our own files, by the code of the error (`ENOSPC`,
+ * `EROFS`). Any other code, and null, gives `state-failing`.
+ */
 export function stateCondition(code: string | null): ConditionCode {
-  return OF_STATE[code ?? ''] ?? 'state-failing'
+  return STATE_CONDITIONS[code ?? ''] ?? 'state-failing'
 }

@@ -12,8 +12,8 @@ const MONTHS = [
 export const MONTH = `(?:${MONTHS.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`
 const YEAR = '20\\d\\d'
 /**
- * The ways to write a day. Only these say for certain which number is what: DD-MM and MM-DD look the same, and so do
- * numbers that count.
+ * The ways to write a day in which it is certain which number is the year, the month and the day. DD-MM and MM-DD are
+ * not among them: nobody can tell one from the other, or from a running number.
  */
 const WAYS = [
   // 20261122, 2026-11-22, 2026_11_22
@@ -40,7 +40,10 @@ interface Day {
   text: string
 }
 
-/** datedName returns `path` with `{date}` for the last date in its name, and that date as `YYYYMMDDHHMMSS` or null. */
+/**
+ * datedName returns `path` with `{date}` in place of the last date in its file name, and the date as `YYYYMMDDHHMMSS`.
+ * Without a date in the file name, it returns the path as it is and null.
+ */
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
   const file = path.slice(start)
@@ -56,11 +59,11 @@ export function datedName(path: string): { name: string; date: string | null } {
   }
 }
 
-/** daysIn returns the real days that are written in one way. */
+/** daysIn returns the days that a file name has in one of WAYS, without days that do not exist, such as 2026-02-30. */
 function daysIn(file: string, way: RegExp): Day[] {
   return [...file.matchAll(way)].flatMap(({ 0: whole, groups = {}, index }) => {
     const { day = '', month = '', year = '' } = groups
-    const number = /\d/.test(month) ? Number(month) : numberOf(month)
+    const number = monthNumber(month)
     const date = new Date(Date.UTC(Number(year), number - 1, Number(day)))
     const isReal = date.getUTCMonth() === number - 1 && date.getUTCDate() === Number(day)
     const text = `${year}${String(number).padStart(2, '0')}${day.padStart(2, '0')}`
@@ -68,12 +71,14 @@ function daysIn(file: string, way: RegExp): Day[] {
   })
 }
 
-function numberOf(month: string): number {
+/** monthNumber returns 11 for `11`, `Nov` and `november`. */
+function monthNumber(month: string): number {
+  if (/\d/.test(month)) return Number(month)
   return MONTHS.findIndex((name) => name.startsWith(month.toLowerCase().slice(0, 3))) + 1
 }
 
-/** FAR_AHEAD is how far ahead of now a date may lie, in ms. A later one is a number that only looks like a date. */
-const FAR_AHEAD = 366 * DAY_MS
+/** A number that would be a date further ahead of the current time than this only looks like a date. */
+const FAR_AHEAD_MS = 366 * DAY_MS
 
 /** A clock before this moment (wall ms) is wrong, because feedsyncd did not exist then. */
 const FIRST_DAY = Date.UTC(2026, 10, 1)
@@ -85,7 +90,7 @@ const FIRST_DAY = Date.UTC(2026, 10, 1)
 export function orderDate(path: string, now: number): string | null {
   const { date } = datedName(withoutStamp(path))
   if (date === null || now < FIRST_DAY) return date
-  return date <= stampOf(now + FAR_AHEAD) ? date : null
+  return date <= stampOf(now + FAR_AHEAD_MS) ? date : null
 }
 
 function stampOf(at: number): string {

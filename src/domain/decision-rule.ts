@@ -1,9 +1,9 @@
 // A row of the decision table (decision-table.ts).
 
 /**
- * FailureClass names one behaviour each. `transient`: temporary; try again after growing waits and never give up.
- * `credentials`: pause the feeds of the account. `file`: fail this version at once. `broken`: a correct request does
- * not get this answer; try `tries` times, then fail the version.
+ * FailureClass says what follows from a failure. After `transient`, which is temporary, feedsyncd tries again after
+ * growing waits and never gives up. After `credentials`, the feeds of the account wait. After `file`, the version fails
+ * at once. `broken` is an answer that a correct request does not get: the version fails after `tries` attempts.
  */
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 
@@ -13,7 +13,7 @@ type Pace = 'usual' | 'throttled' | 'slow'
 export interface Rule {
   /** The key in `RULES`; the log shows it. */
   readonly name: string
-  /** Who gives this answer; `either`: the service or storage; `here`: feedsyncd found it on this host. */
+  /** Who gives this answer: `either` is the service or storage, and `here` is feedsyncd itself. */
   readonly from: 'service' | 'storage' | 'either' | 'here'
   /** What happened. */
   readonly when: string
@@ -34,7 +34,7 @@ const AUTOMATIC = 'no action needed'
 
 type RuleRow = Pick<Rule, 'from' | 'when'> & Partial<Omit<Rule, 'codes'>> & { codes?: string }
 
-/** rule returns a row with the usual values for what it does not name. */
+/** rule gives a row the usual values for the fields that it leaves out. `codes` has spaces between the codes. */
 export const rule = ({ codes = '', ...row }: RuleRow): Omit<Rule, 'name'> => ({
   statuses: [],
   class: 'transient',

@@ -274,13 +274,13 @@ export const RULES = Object.fromEntries(
   Object.entries(TABLE).map(([name, row]) => [name, { name, ...row }]),
 ) as Record<keyof typeof TABLE, Rule>
 
-/** ruleOfStatus returns the row of a status if nothing else is known; null if the table does not name it. */
+/** ruleOfStatus returns the row for an answer of which only the HTTP status is known; null if no row names it. */
 export function ruleOfStatus(from: 'service' | 'storage', status: number): Rule | null {
   const rows = Object.values(RULES).filter((row) => row.from === from || row.from === 'either')
   return rows.find(({ statuses }) => statuses.includes(status)) ?? null
 }
 
-/** ruleOfCode returns the row of storage's error code; null if the table does not name it. */
+/** ruleOfCode returns the row of an error code of storage; null if no row names the code. */
 export function ruleOfCode(code: string): Rule | null {
   return Object.values(RULES).find(({ codes }) => codes.includes(code)) ?? null
 }
@@ -297,11 +297,11 @@ export interface Failure {
   reason: string
   /** A plain sentence: what a person can do. */
   hint: string
-  /** The wait that the other side asked for, in ms from now; null means none. */
+  /** The wait that the service or storage asked for, in ms from now; null if it asked for none. */
   retryAfterMs: number | null
-  /** The scheme, host and port that failed, which is the breaker's key. */
+  /** The scheme, host and port that failed, by which the breaker knows the origin; null if no origin failed. */
   origin: string | null
-  /** The condition of the daemon after one of its own files failed. */
+  /** The condition that the daemon sets, because one of its own files failed; absent for any other failure. */
   condition?: ConditionCode
   /** True if the request might have taken effect although no answer confirmed it. */
   ambiguous: boolean

@@ -1,12 +1,12 @@
-// A file that leaves the folder, as the inbox moves it and the history records it.
+// What the inbox and the history both know of a file that leaves the folder.
 
 import type { FileIdentity } from '../lib/files.ts'
 
 export type Disposition = 'archive' | 'quarantine' | 'delete'
 
 /**
- * Departure is a file that leaves the folder. The history records it before the file is touched. After a crash, only
- * recorded files count as partly moved: a file name proves nothing.
+ * Departure is a file that leaves the folder. The history records the departure before anything touches the file. After
+ * a crash, only a recorded file counts as partly moved, because a temporary name alone proves nothing.
  */
 export interface Departure {
   /** Relative to the folder, with `/`. */

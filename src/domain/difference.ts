@@ -8,7 +8,7 @@ export interface PostingChanges {
   changed: number
 }
 
-/** PostingName says which posting is meant; null if the posting has no such field. */
+/** PostingName has the fields by which a person recognises a posting. A field that the posting lacks is null. */
 export interface PostingName {
   id: string | null
   title: string | null
@@ -19,11 +19,11 @@ export interface PostingName {
 /** ChangedPosting is a posting that both versions have. */
 export interface ChangedPosting {
   id: string | null
-  /** As in the newer version. */
+  /** The title in the newer version. */
   title: string | null
   /**
-   * The fields whose values differ, and the names of other parts of the posting that are written differently. Empty:
-   * only white space between the parts, or a comment.
+   * The fields whose values differ, and the names of other parts of the posting that are written differently. The list
+   * is empty if only comments, or white space between the parts, differ.
    */
   fields: string[]
 }
@@ -50,8 +50,8 @@ export interface Difference {
 }
 
 /**
- * NamedPostings are the first postings of a difference: removed postings in the order of the older version, the others
- * in the order of the newer version.
+ * NamedPostings are the first postings of a difference: removed postings in the order of the older version, added and
+ * changed postings in the order of the newer version.
  */
 export interface NamedPostings {
   added: PostingName[]
@@ -68,7 +68,7 @@ export interface GroupSummary {
     /** The newer version has no posting with this value. */
     isGone: boolean
   }[]
-  /** Number of all values of removed and added postings. */
+  /** The number of values that removed and added postings have, also values that `values` leaves out. */
   count: number
   /** Number of the values that only the older version has. */
   gone: number

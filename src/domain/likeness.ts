@@ -42,12 +42,15 @@ export function likenessOf(named: Named): string {
   return folder + joined(isNamed(named) ? bare : bare.replace(TRIAL, '').replace(NUMBERS, ''))
 }
 
-/** isNamed returns whether somebody named a feed. A file from elsewhere has the name that a person gave it. */
+/**
+ * isNamed returns whether a rule or a person named the feed. The path of a file from outside the folder (it begins with
+ * `/`) proves nothing, so its feed counts as named unless the feed's name ends with `.xml`.
+ */
 function isNamed({ feed, path }: Named): boolean {
   return path.startsWith('/') ? !/\.xml$/i.test(feed) : feed !== feedWithoutRule(path)
 }
 
-/** isTrial returns whether a path says only that its file is a trial: `test.xml`, `old-2.xml`. It resembles any feed. */
+/** isTrial returns whether a name says only that its file is a trial, such as `test.xml` or `old-2.xml`. */
 export function isTrial(named: Named): boolean {
   const { feed } = named
   if (isNamed(named)) return false
@@ -56,7 +59,7 @@ export function isTrial(named: Named): boolean {
   return left !== stem && joined(left.replace(NUMBERS, '')) === ''
 }
 
-/** howAlike returns how the names of two feeds differ that look alike. */
+/** howAlike returns how the names of two feeds differ. Call it for names that look alike. */
 export function howAlike(feed: string, other: string): Alike {
   if (folded(feed) === folded(other)) return 'case'
   if (isCopy(feed) || isCopy(other)) return 'copy'
@@ -69,19 +72,21 @@ export function isCopy(feed: string): boolean {
   return withoutMarks(stem) !== stem.replaceAll(DATE, '0')
 }
 
-/** rulesFor returns the rule that makes one feed of two whose names differ in numbers, and the rule that names each. */
+/**
+ * rulesFor returns two rules of the configuration for two feeds whose names differ in numbers: `one` makes them one
+ * feed, and `each` gives each of them a feed of its own.
+ */
 export function rulesFor(feed: string, other: string): { one: string; each: string } {
-  const numbers = [feed, other].map((name) => name.match(NUMBERS) ?? [])
-  const [own = [], others = []] = numbers
-  const isSame = (n: number) => own.length === others.length && own[n] === others[n]
-  const pattern = (star: (n: number) => string) => {
-    let n = -1
-    const pieces = feed.split(NUMBERS).map((text) => escapedGlob(text))
-    return pieces.reduce((text, piece) => {
-      n += 1
-      return text + (isSame(n) ? escapedGlob(own[n] ?? '') : star(n)) + piece
-    })
-  }
+  const own: readonly string[] = feed.match(NUMBERS) ?? []
+  const others: readonly string[] = other.match(NUMBERS) ?? []
+  const isShared = (n: number) => own.length === others.length && own[n] === others[n]
+  const [start = '', ...pieces] = feed.split(NUMBERS).map((text) => escapedGlob(text))
+  // The name of the feed, with `wildcard(n)` in place of number `n` if the other name has another number there.
+  const pattern = (wildcard: (n: number) => string) =>
+    pieces.reduce(
+      (text, piece, n) => text + (isShared(n) ? escapedGlob(own[n] ?? '') : wildcard(n)) + piece,
+      start,
+    )
   const nameOf = (match: string) => match.replace(/\.xml$/i, '').replaceAll('\\', '')
   const name = trimmed(nameOf(pattern(() => ''))) || 'jobs'
   const each = pattern((n) => `{${n + 1}}`)
@@ -102,20 +107,21 @@ function folded(feed: string): string {
   return feed.normalize('NFKC').toLowerCase()
 }
 
-/** partsOf returns the folder and the name of the file without `.xml`, in lower case. */
+/** partsOf splits a feed's name into the folder and the rest without `.xml`, in lower case and Unicode form NFKC. */
 function partsOf(feed: string): { folder: string; stem: string } {
   const name = folded(feed)
   const start = name.lastIndexOf('/') + 1
   return { folder: name.slice(0, start), stem: name.slice(start).replace(/\.xml$/, '') }
 }
 
+/** withoutMarks removes what programs add to the name of a copy, and writes `0` for `{date}`. */
 function withoutMarks(stem: string): string {
   return MARKS.reduce((text, mark) => text.replace(mark, ''), stem.replaceAll(DATE, '0'))
 }
 
 const trimmed = (text: string) => text.replace(/^[-_./ ]+|[-_./ ]+$/g, '')
 
-/** joined writes a hyphen for what stands between letters and digits. */
+/** joined returns the letters and digits of a text, with one hyphen for whatever stands between two of them. */
 function joined(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '')
 }

@@ -14,7 +14,10 @@ export function unpackedName(path: string): string {
 /** XML packs to between a fifth and a twentieth. Use the higher ratio, so that a large feed cannot block small ones. */
 const HIGHEST_USUAL_RATIO = 20
 
-/** estimatedBytes returns the size of the feed in a file, to choose its lane; for a packed file it is an estimate. */
+/**
+ * estimatedBytes returns the size in bytes of the feed in a file, to choose the thread that reads it. For a packed file
+ * the size is an estimate. Returns null if `file` is null.
+ */
 export function estimatedBytes(path: string, file: { size: number }): number
 export function estimatedBytes(path: string, file: { size: number } | null): number | null
 export function estimatedBytes(path: string, file: { size: number } | null): number | null {

@@ -29,7 +29,7 @@ export const OLDER = 'older'
 export const UNUSUAL_ANSWER = 'unusual-answer'
 /** The version waits until the service accepts the credentials of its account. */
 export const ON_HOLD = 'account-on-hold'
-/** Attempts that sent no request, because the rule of the path must be corrected first (service/form-source.ts). */
+/** The codes of attempts that sent nothing, because a person must first correct the rule of the path. */
 export const WRONG_ACCOUNT: readonly string[] = [
   'no-partner-account',
   'account-without-partner',
@@ -37,7 +37,7 @@ export const WRONG_ACCOUNT: readonly string[] = [
 ]
 /** The copy in the spool is gone. */
 export const COPY_GONE = 'spool-gone'
-/** The copy is gone, or has changed since it was checked (upload/post.ts). */
+/** The codes of attempts that found the copy gone, or changed since it was checked (upload/post.ts). */
 export const COPY_LOST: readonly string[] = [COPY_GONE, 'spool-changed']
 /** The version waits for the next probe of a service or storage that is down. */
 export const ENDPOINT_DOWN = 'endpoint-down'

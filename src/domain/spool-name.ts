@@ -1,5 +1,5 @@
-// The names of the copies in the spool: `12-1000-9f86d081884c7d65.xml` is the copy of version 12 with 1,000 postings, of
-// the feed with this hash. When the history is lost, the names still say how many postings each feed had.
+// The names of the copies in the spool: `12-1000-9f86d081884c7d65.xml` is the copy of version 12 with 1,000 postings,
+// of the feed with this hash. When the history is lost, the names still say how many postings each feed had.
 
 import { hash } from 'node:crypto'
 

@@ -10,7 +10,7 @@ const STAMP = /\.\d{8}T\d{9}Z(?:\.\d+)?(?=(?:\.xml\.gz|\.[^./]*)?$)/i
 
 /**
  * stampedName adds a time to a name: `jobs.xml` becomes `jobs.20270104T060000000Z.xml`, or with counter 2
- * `jobs.20270104T060000000Z.2.xml`. It shortens a long stem by whole characters.
+ * `jobs.20270104T060000000Z.2.xml`; counter 0 adds no number. It shortens a name that is too long by whole characters.
  */
 export function stampedName(name: string, isoTime: string, counter: number): string {
   const extension = isPacked(name) ? name.slice(-'.xml.gz'.length) : extname(name)
@@ -21,7 +21,10 @@ export function stampedName(name: string, isoTime: string, counter: number): str
   return stem + stamp + extension
 }
 
-/** withoutStamp removes that time: a file from the archive that is dropped again belongs to the same feed as before. */
+/**
+ * withoutStamp returns a path without what `stampedName` added, so that a file from the archive that is dropped again
+ * belongs to the same feed as before.
+ */
 export function withoutStamp(path: string): string {
   return path.replace(STAMP, '')
 }

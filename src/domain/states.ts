@@ -46,7 +46,7 @@ export const REPLACEABLE: States = ['held', 'queued', 'failed']
 export const SPENT: States = ['superseded', 'rejected', 'discarded']
 /** The version ended without an upload, so the service still has an earlier version of the feed. */
 export const NOT_SENT: States = ['superseded', 'discarded']
-/** A version with an older date in its name can be the newest of its feed after a version in these states. */
+/** A version with an older date in its name becomes the newest of its feed if the newest so far is in these states. */
 export const OVER: States = [...NOT_SENT, 'gone']
 /** A receipt beside the file names these states. */
 export const RECEIPTED: States = ['uploaded', ...NEEDS_PERSON, ...NOT_SENT]
@@ -56,10 +56,12 @@ export const FIRST_STATES: States = ['settling', 'queued']
 
 export const NEXT_STATES: Readonly<Record<State, States>> = {
   settling: ['checking', 'gone'],
-  /** `settling`: the file grew. */
+  /** An incomplete version is `settling` again when its file has changed. */
   incomplete: ['settling', 'checking', 'gone'],
-  /** `settling`: the file changed while it was read. `superseded`: a newer version overtook the check. */
-  /** `failed`: an error of feedsyncd itself ended the reading. */
+  /**
+   * A version is `settling` again if its file changed while it was read. It is `superseded` if the file is older by the
+   * date in its name, and it has `failed` if an error of feedsyncd itself ended the reading.
+   */
   checking: [
     'settling',
     'incomplete',
@@ -70,20 +72,20 @@ export const NEXT_STATES: Readonly<Record<State, States>> = {
     'superseded',
     'gone',
   ],
-  /** `gone`: the file left the folder, so nobody has to correct it. */
+  /** A rejected version is `gone` when its file has left the folder, because nobody has to correct the file then. */
   rejected: ['gone', 'discarded'],
-  /** `failed`: the copy is lost. */
+  /** A held version has `failed` when its copy is lost. */
   held: ['queued', 'superseded', 'discarded', 'failed'],
-  /** `held`: the version that it is compared with changed before it was sent. */
+  /** A queued version is `held` again if the versions that the guards compare it with have changed meanwhile. */
   queued: ['uploading', 'held', 'superseded', 'discarded', 'failed'],
-  /** `queued`: try again later. */
+  /** A version is `queued` again after an attempt that did not succeed, until its next attempt. */
   uploading: ['uploaded', 'queued', 'failed'],
   uploaded: [],
   superseded: [],
-  /** `settling`: only while the content is unknown, see `assertAllowed`. */
+  /** A failed version settles again only while its content is unknown (see `assertAllowed`). */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
-  /** `settling`: only while the content is unknown. */
+  /** A version that is gone settles again only while its content is unknown. */
   gone: ['settling'],
 }
 
@@ -122,7 +124,10 @@ export function sqlStates(states: States): string {
   return `(${states.map((state) => `'${state}'`).join(', ')})`
 }
 
-/** GuardName is the guard that held a version (pipeline/guards.ts); `history-lost`: no earlier version is known. */
+/**
+ * GuardName names the guard that held a version (pipeline/guards.ts, pipeline/decide/second-feed.ts). `history-lost`
+ * holds a version because the history lost what the service has of its feed.
+ */
 export type GuardName =
   | 'empty'
   | 'min-postings'
