@@ -211,7 +211,7 @@ function checkSharing(config: Config): CheckAnswer {
   const states = ['held', 'queued', 'uploading', 'uploaded'] as const
   const newest = history?.list({ states }) ?? []
   const shared = [...Map.groupBy(newest, ({ account }) => account)].map(([account, versions]) => {
-    const word = history?.keepsAll(account) ?? null
+    const word = history?.whoSaidKeepsAll(account) ?? null
     const keepsAll =
       config.guards.secondFeed === 'pass'
         ? 'guards.secondFeed is pass'

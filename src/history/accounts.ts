@@ -109,8 +109,8 @@ export function accounts(db: Connection) {
         feed,
       ),
 
-    /** keepsAll returns who said that the service keeps all feeds of an account, or null. */
-    keepsAll: (account: Version['account']) =>
+    /** whoSaidKeepsAll returns who said that the service keeps all feeds of an account, or null. */
+    whoSaidKeepsAll: (account: Version['account']) =>
       db.row<KeepsAll>(
         'SELECT by, keeps_all_since AS since FROM accounts WHERE name = ?',
         account ?? '',

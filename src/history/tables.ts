@@ -31,7 +31,6 @@ export type HistoryReader = VersionReads &
     | 'difference'
     | 'feedBefore'
     | 'historyLostUpTo'
-    | 'keepsAll'
     | 'keptPostings'
     | 'known'
     | 'lastVersionAt'
@@ -41,6 +40,7 @@ export type HistoryReader = VersionReads &
     | 'pauses'
     | 'request'
     | 'rivals'
+    | 'whoSaidKeepsAll'
   > &
   Disposable
 

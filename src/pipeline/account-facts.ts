@@ -47,10 +47,10 @@ export function accountFacts(
 /** keepsAll returns whether the configuration or a person says that the service keeps all feeds of an account. */
 export function keepsAll(
   { secondFeed }: Pick<GuardLimits, 'secondFeed'>,
-  history: Pick<Accounts, 'keepsAll'>,
+  history: Pick<Accounts, 'whoSaidKeepsAll'>,
   account: Version['account'],
 ): boolean {
-  return secondFeed === 'pass' || history.keepsAll(account) !== null
+  return secondFeed === 'pass' || history.whoSaidKeepsAll(account) !== null
 }
 
 /** isKnown returns whether the account got this feed before, also under its former name, or a person approved it. */

@@ -102,9 +102,9 @@ it('the word about an account stays until the accounts are those of another serv
   const word = { by: 'maria', since: 5 }
   history.setKeepsAll(null, word)
   history.setKeepsAll('42', word)
-  const known = [null, '42', '43'].map((account) => history.keepsAll(account))
+  const known = [null, '42', '43'].map((account) => history.whoSaidKeepsAll(account))
   history.forgetAccounts()
 
   expect(known).toEqual([word, word, null])
-  expect(history.keepsAll(null)).toBeNull()
+  expect(history.whoSaidKeepsAll(null)).toBeNull()
 })

@@ -163,7 +163,7 @@ const CALLS: Record<
   },
   alike: (history) => history.alike({ account: null, feed: 'acme', likeness: 'acme', upTo: 9 }),
   feedBefore: (history) => history.feedBefore({ feed: 'acme', path: 'a.xml' }),
-  keepsAll: (history) => history.keepsAll(null),
+  whoSaidKeepsAll: (history) => history.whoSaidKeepsAll(null),
   setKeepsAll: (history) => history.setKeepsAll(null, { by: 'maria', since: 5 }),
   forgetAccounts: (history) => history.forgetAccounts(),
 }
