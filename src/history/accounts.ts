@@ -1,11 +1,11 @@
 // Owns what the history knows of an account of the service: the versions of its feeds that the service has or gets, and
-// the word of a person that the service keeps all of its feeds.
+// whether a person said that the service keeps all feeds of the account.
 
 import type { Connection } from './connection.ts'
 import type { Version } from './rows.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
-/** KeepsAll is the word of a person: `by` said at `since` (wall ms) that the service keeps all feeds of an account. */
+/** KeepsAll records that the person `by` said at `since` (wall ms) that the service keeps all feeds of an account. */
 export interface KeepsAll {
   by: string
   since: number
@@ -19,27 +19,30 @@ interface Beside extends Pick<Version, 'account' | 'feed'> {
 
 /** Rival is a version of another feed of the account. */
 export interface Rival extends Pick<Version, 'id' | 'feed' | 'state' | 'postings'> {
-  /** False for a version that waits without a word of a person, and that storage cannot have. */
+  /** False if the version waits, no person approved it, and storage cannot have it. */
   goesFirst: boolean
 }
 
 /** IS_RIVAL is, word for word, the WHERE clause of the indexes versions_rivals and versions_alike. */
 export const IS_RIVAL = `(state IN ('queued', 'uploading', 'uploaded') OR approved = 1)`
 
-/** IS_HERE: the current service has the version or gets it. A version that waits goes there, however old it is. */
+/** IS_HERE selects what the current service has or gets. A version that waits goes there, however old it is. */
 const IS_HERE = `(state IN ('queued', 'uploading') OR id > (SELECT other_service_up_to FROM settings))`
 const GOES_FIRST = `(state <> 'queued' OR approved = 1)`
 
-/** OF_ACCOUNT has the versions of an account; ALIKE has the versions among them whose names look alike. */
+/** OF_ACCOUNT selects the versions of an account, and ALIKE only the versions whose feeds' names look alike. */
 const OF_ACCOUNT = 'versions v INDEXED BY versions_rivals WHERE account IS @account'
 const ALIKE =
   'versions v INDEXED BY versions_alike WHERE account IS @account AND likeness = @likeness'
 
 const SELECT = `SELECT ${VERSION_FIELDS} FROM`
 
-/** firstIn finds a first version in two searches of the index: among the feeds before and after this one. */
+/**
+ * firstIn returns the SQL that finds one version that goes first. It searches the index twice, for the feeds whose
+ * names sort before and after `@feed`, because an index cannot search for `<>`.
+ */
 function firstIn(source: string): string {
-  const among = (feeds: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${feeds} @feed
+  const among = (order: '<' | '>') => `SELECT * FROM (${SELECT} ${source} AND feed ${order} @feed
     AND ${IS_RIVAL} AND ${GOES_FIRST} AND ${IS_HERE} LIMIT 1)`
   return `${among('<')} UNION ALL ${among('>')} LIMIT 1`
 }
@@ -87,9 +90,7 @@ export function accounts(db: Connection) {
       })
     },
 
-    /**
-     * alike returns versions up to the id `upTo` of other feeds whose names look alike, at most 50, the newest first.
-     */
+    /** alike returns the newest 50 versions, up to the id `upTo`, of other feeds whose names look alike. */
     alike: (asked: Beside & { likeness: string; upTo: number }): Version[] =>
       db
         .rows<VersionRow>(
@@ -99,7 +100,10 @@ export function accounts(db: Connection) {
         )
         .map(versionOf),
 
-    /** feedBefore returns the other feed that had the last version from this path which the service has or gets. */
+    /**
+     * feedBefore returns the other feed whose version from this path was the last that was queued, sent or approved;
+     * null if there is none.
+     */
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at
@@ -116,11 +120,11 @@ export function accounts(db: Connection) {
         account ?? '',
       ),
 
-    /** setKeepsAll records the word of a person. */
+    /** setKeepsAll records that a person said that the service keeps all feeds of an account. */
     setKeepsAll: (account: Version['account'], { by, since }: KeepsAll): void =>
       void db.run('REPLACE INTO accounts VALUES (?, ?, ?)', account ?? '', since, by),
 
-    /** forgetAccounts forgets the word about all accounts, because another service has other accounts. */
+    /** forgetAccounts forgets what people said about all accounts, because another service has other accounts. */
     forgetAccounts: (): void => void db.run('DELETE FROM accounts'),
   }
 }

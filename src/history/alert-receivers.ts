@@ -1,4 +1,4 @@
-// Owns what the receivers of alerts know, so that a restart repeats and loses none.
+// Owns what the receivers of alerts know, so that a restart neither repeats nor loses an alert.
 
 import type { AlertEvent } from '../domain/alerts.ts'
 import type { Connection } from './connection.ts'
@@ -45,13 +45,13 @@ export function alertReceivers(db: Connection) {
         for (const key of before.keys())
           if (!told.has(key))
             db.run('DELETE FROM told_alerts WHERE receiver = ? AND key = ?', receiver, key)
-        for (const [key, one] of told)
-          if (before.get(key)?.mark !== one.mark)
+        for (const [key, alert] of told)
+          if (before.get(key)?.mark !== alert.mark)
             db.run(
               `INSERT INTO told_alerts (receiver, key, mark, event, feed, campaign)
                  VALUES (@receiver, @key, @mark, @event, @feed, @campaign)
                  ON CONFLICT (receiver, key) DO UPDATE SET mark = excluded.mark`,
-              { receiver, key, ...one },
+              { receiver, key, ...alert },
             )
       }),
 

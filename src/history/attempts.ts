@@ -1,4 +1,4 @@
-// Owns the attempts to send a version. Only the object key of a form is stored.
+// Owns the attempts to send a version. Of a form, the history keeps only the object key.
 
 import { FeedsyncError } from '../lib/errors.ts'
 import type { Connection } from './connection.ts'
@@ -17,7 +17,7 @@ export function attempts(db: Connection) {
       return db.rows<Attempt>(sql, id, limit).reverse()
     },
 
-    /** startAttempt adds an attempt that begins. Throws when the version does not exist. */
+    /** startAttempt adds an attempt that begins `at` (wall ms). Throws when the version does not exist. */
     startAttempt: (id: number, at: number, key: string | null): void =>
       db.joinTransaction(() => {
         const count = 'UPDATE versions SET attempts = attempts + 1 WHERE id = ? RETURNING attempts'
@@ -43,7 +43,7 @@ export function attempts(db: Connection) {
       if (changes === 0) throw new FeedsyncError(`version ${version} has no running attempt`)
     },
 
-    /** attemptsInARow counts the latest ended attempts that have this code, without another code between them. */
+    /** attemptsInARow counts the last ended attempts in a row that have this code. */
     attemptsInARow: (id: number, code: string): number =>
       db.value<number>(
         `SELECT count(*) FROM attempts WHERE version = @id AND code = @code AND n > coalesce(

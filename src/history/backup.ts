@@ -1,5 +1,5 @@
-// Owns the backup of the history. SQLite's online backup makes it while the daemon goes on writing; the finished copy
-// is checked and then renamed to its final name.
+// Owns the backup of the history. SQLite's online backup copies the database while the daemon goes on writing. The
+// finished copy is checked and then renamed to its final name.
 
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -9,9 +9,9 @@ import { commandFor, hintWith } from '../domain/command.ts'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import { connect, exists, openReadOnly, syncDirectory } from './connection.ts'
 import { databaseError, fileError } from './database-error.ts'
-import { begins } from './instance-lock.ts'
+import { tryRun } from './instance-lock.ts'
 
-/** The backup copies all pages in one step. With several steps, each write of the daemon would restart the copy. */
+/** The backup copies all pages in one step, because each write of the daemon restarts a copy in several steps. */
 const ALL_PAGES = 2 ** 31 - 1
 
 /**
@@ -31,13 +31,13 @@ export async function backUp(file: string, to: string): Promise<number> {
     const hint = 'name a file, such as /var/backups/feedsyncd.db'
     throw new FeedsyncError(`${target} is not a file`, { hint, exitCode: EXIT.usage })
   }
-  using _claim = claimed(target)
+  using _claim = claim(target)
   try {
-    using copy = opened(part)
+    using copy = createCopy(part)
     await history.backUp(part, ALL_PAGES)
-    checkCopy(part)
+    finishCopy(part)
     fsyncSync(copy.handle)
-    // Another user of the directory might have put a file of his own in the place of the copy that was checked.
+    // Another user of the directory might have put another file in the place of the copy that was checked.
     copy.refuseOther(part)
     renameSync(part, target)
     copy.refuseOther(target)
@@ -49,14 +49,17 @@ export async function backUp(file: string, to: string): Promise<number> {
   }
 }
 
-/** claimed takes the target for one backup, until it is disposed. Throws `FeedsyncError` (75) while another one has it. */
-function claimed(target: string): Disposable {
+/**
+ * claim creates and locks a lock file beside the target, until the claim is disposed. Throws `FeedsyncError` (75) while
+ * another backup has the lock.
+ */
+function claim(target: string): Disposable {
   const file = join(dirname(target), `.${basename(target)}.lock`)
   try {
     using claiming = new DisposableStack()
     const connection = claiming.use(connect(file, file, { timeout: 0 }))
-    // The backup before removes its lock at its end.
-    if (!begins(connection, 'BEGIN EXCLUSIVE') || !exists(file)) {
+    // A backup that ends removes the lock file, perhaps just after we opened it.
+    if (!tryRun(connection, 'BEGIN EXCLUSIVE') || !exists(file)) {
       const hint = 'try again when it has ended'
       const message = `another backup to ${target} runs`
       throw new FeedsyncError(message, { hint, exitCode: EXIT.temporary })
@@ -68,8 +71,8 @@ function claimed(target: string): Disposable {
   }
 }
 
-/** opened creates the file of a copy and keeps it open, so that it can be told from any other file. */
-function opened(file: string): { handle: number; refuseOther(path: string): void } & Disposable {
+/** createCopy creates a file and keeps it open. `refuseOther` throws `FeedsyncError` if a path names another file. */
+function createCopy(file: string): { handle: number; refuseOther(path: string): void } & Disposable {
   const handle = openSync(file, 'wx', 0o600)
   const { dev, ino } = fstatSync(handle)
   return {
@@ -84,8 +87,8 @@ function opened(file: string): { handle: number; refuseOther(path: string): void
   }
 }
 
-/** checkCopy makes the copy one file that any SQLite can open. Throws when SQLite finds a fault in it. */
-function checkCopy(path: string): void {
+/** finishCopy makes the copy one file that any SQLite can open. Throws `FeedsyncError` when the copy is damaged. */
+function finishCopy(path: string): void {
   const copy = new Database(path)
   try {
     copy.pragma('journal_mode = DELETE')

@@ -13,16 +13,14 @@ import { databaseError, fileError } from './database-error.ts'
 process.env.SQLITE_USE_URI ??= '1'
 
 const BUSY_TIMEOUT_MS = 5000
-/** LOG_LIMIT, in bytes, is what the write-ahead log keeps once no reader needs more of it. Usually it has 4 MB. */
+/** SQLite cuts the write-ahead log to LOG_LIMIT bytes once no reader needs more of it. The log usually has 4 MB. */
 export const LOG_LIMIT = 16 * 2 ** 20
 
 export type SqlValue = string | number | null
 /** The value of one `?`, or an object with the values of the named parameters. */
 export type Parameter = SqlValue | object
 
-/**
- * Connection runs SQL. It prepares each statement once, at its first use.
- */
+/** Connection runs SQL. It prepares each statement once, at its first use. */
 export class Connection implements Disposable {
   readonly file: string
   readonly #db: Database.Database
@@ -65,7 +63,7 @@ export class Connection implements Disposable {
 
   /**
    * atomically runs `work` in one transaction; nested calls run in savepoints. It takes the write lock at the start,
-   * because SQLite lets a transaction wait for that lock only there, not at its first write.
+   * because only there SQLite waits for that lock. A transaction that takes the lock at its first write can fail.
    */
   atomically<T>(work: () => T): T {
     const before = this.#later.length
@@ -103,7 +101,7 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#db.pragma(text, { simple: true }))
   }
 
-  /** backUp copies the database with SQLite's online backup, this number of `pages` in each step. */
+  /** backUp copies the database to the file `to` with SQLite's online backup, `pages` pages in each step. */
   async backUp(to: string, pages: number): Promise<void> {
     await this.#db.backup(to, { progress: () => pages })
   }
@@ -161,7 +159,10 @@ export class Connection implements Disposable {
  */
 const planned = (sql: string) => sql.replace(/\?|@\w/g, '+$&')
 
-/** openWritable opens for writing. It creates a missing file (0640: a group may read) and directory (0750). */
+/**
+ * openWritable opens a database for writing. It creates a missing file (0640: a group may read), its lock file and its
+ * directory (0750). Throws `FeedsyncError` (78) on a file system without shared memory.
+ */
 export function openWritable(path: string): Connection {
   const file = resolve(path)
   const isNew = !exists(file)
@@ -184,21 +185,22 @@ export function openWritable(path: string): Connection {
   return connection
 }
 
-/** openReadOnly opens for reading only. Returns null when there is no file. */
+/** openReadOnly opens a database for reading only. Returns null when there is no file. */
 export function openReadOnly(path: string): Connection | null {
   const file = resolve(path)
   if (!exists(file)) return null
   const connection = connect(file, file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
   try {
+    // The first read shows whether this user can use the -wal and -shm files.
     connection.pragma('user_version')
     return connection
   } catch (error) {
     connection[Symbol.dispose]()
-    const mayNotWrite = /^SQLITE_(READONLY|CANTOPEN|IOERR_SHM)/.test(errorCode(error) ?? '')
+    const isUnwritable = /^SQLITE_(READONLY|CANTOPEN|IOERR_SHM)/.test(errorCode(error) ?? '')
     // A reader of a WAL database creates the -wal and -shm files. Without permission or space for them, it can still
     // read the database file alone, but only while the -wal is missing or empty: then that file holds everything.
     const wal = `${file}-wal`
-    if (!mayNotWrite || (exists(wal) && statSync(wal).size > 0)) throw error
+    if (!isUnwritable || (exists(wal) && statSync(wal).size > 0)) throw error
     return connect(`${pathToFileURL(file).href}?immutable=1`, file, { readonly: true })
   }
 }
@@ -208,12 +210,12 @@ export function lockFile(directory: string): string {
   return join(resolve(directory), 'daemon.lock')
 }
 
-/** createPrivately makes an empty file with this mode, and its directories, unless they exist. */
+/** createPrivately makes an empty file with this mode, and its directories (0750), unless they exist. */
 export function createPrivately(file: string, mode: number): void {
   try {
     const firstMade = mkdirSync(dirname(file), { recursive: true, mode: 0o750 })
     if (firstMade !== undefined) syncDirectory(dirname(firstMade))
-    // Never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
+    // `wx` never opens an existing file: closing any handle on it would drop this process's locks (fcntl).
     closeSync(openSync(file, 'wx', mode))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !exists(file)) throw fileError(error, file)
@@ -229,7 +231,7 @@ export function connect(name: string, file: string, options: Database.Options): 
   }
 }
 
-/** exists returns whether a file exists. Unlike `existsSync`, it throws when this user may not see that. */
+/** exists returns whether a file exists. Unlike `existsSync`, it throws when this user may not look. */
 export function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined

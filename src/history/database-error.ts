@@ -121,7 +121,7 @@ function advice(code: string, file: string, detail: string): Advice {
   }
 }
 
-/** isReadOnlyAt returns whether the disk of a directory is read-only. SQLite says then only that it cannot open a file. */
+/** isReadOnlyAt returns whether the disk of a directory is read-only. SQLite only says that it cannot open a file. */
 function isReadOnlyAt(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK)

@@ -1,4 +1,4 @@
-// Owns which files are leaving the folder, so that a move that a crash interrupts is completed.
+// Owns which files are leaving the folder, so that the next start completes a move that a crash interrupted.
 
 import type { Departure } from '../domain/departure.ts'
 import type { Connection } from './connection.ts'

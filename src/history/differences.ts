@@ -1,12 +1,12 @@
-// Owns what is known of the postings that a held version changes. It was found out once, when the version was held.
+// Owns what a held version changes. feedsyncd compares the postings once, when a guard holds the version.
 
 import type { DifferenceSummary } from '../domain/difference.ts'
 import type { Connection } from './connection.ts'
 
 export interface HeldDifference {
-  /** The version that it was compared with; null if there was no earlier copy. */
+  /** The id of the version that the held version was compared with; null if there was no earlier copy. */
   older: number | null
-  /** null if it could not be compared. */
+  /** null if there was no earlier copy, or the comparison failed. */
   summary: DifferenceSummary | null
 }
 

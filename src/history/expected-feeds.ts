@@ -1,5 +1,5 @@
-// Owns when the next version of a feed is expected, and whether it is late. Only the history and the rules decide, so
-// `status` knows it with the daemon down too.
+// Owns when the next version of a feed is expected, and whether it is late. Only the history and the rules decide,
+// so `status` shows it without a running daemon, too.
 
 import { isAbsolute } from 'node:path'
 import { isoTime } from '../lib/clock.ts'
@@ -16,8 +16,8 @@ export type ExpectingRules = (
 ) => { feed: string; expectEveryMs: number | null }
 
 /**
- * expectations returns a function that says of a version whether its feed is late. The same bytes again count as an
- * arrival, because their writer did its work. A rejected version counts too, because it is reported on its own.
+ * expectations returns a function that says of a version whether its feed is late. A file with the same bytes as before
+ * counts as an arrival, because its writer did its work. A rejected version counts, because it is reported on its own.
  */
 export function expectations(
   history: VersionReads,
@@ -38,12 +38,12 @@ export function expectations(
 }
 
 /**
- * lastArrival returns the wall ms of the feed's last arrival. An arrival dated in the future by a wrong clock counts
- * only when there is no other; otherwise its feed would not become overdue for a long time.
+ * lastArrival returns the wall ms of the feed's last arrival. An arrival that a wrong clock dated in the future counts
+ * only when the feed has no other arrival. Otherwise the feed would not become overdue for a long time.
  */
 function lastArrival(history: VersionReads, newest: Version, now: number): number {
   // A `seen` event belongs to the version with the same bytes, which is not always the newest version.
-  const taken = history.newestRead(newest.feed) ?? newest
-  const arrivals = [newest, taken].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
+  const newestRead = history.newestRead(newest.feed) ?? newest
+  const arrivals = [newest, newestRead].flatMap(({ id }) => history.lastArrivalAt(id, now) ?? [])
   return arrivals.length > 0 ? Math.max(...arrivals) : newest.detectedAt
 }

@@ -34,8 +34,8 @@ export function files(db: Connection, { version }: VersionReads) {
       ),
 
     /**
-     * setMissing records since when (wall ms) a file is missing; null means the file is back. A file that is back ends
-     * that its feed is forgotten.
+     * setMissing records since when (wall ms) a file is missing; null means the file is back. A feed that a person
+     * forgot is shown again once a file of it is back.
      */
     setMissing: (path: string, since: number | null): void => {
       db.run('UPDATE files SET missing_since = ? WHERE path = ?', since, path)
@@ -44,7 +44,7 @@ export function files(db: Connection, { version }: VersionReads) {
       if (since === null) db.run(sql, path)
     },
 
-    /** pathOf returns a path in the folder that is a version of this feed, or null when there is none. */
+    /** pathOf returns the path of a file in the folder that is a version of this feed, or null when there is none. */
     pathOf: (feed: string) =>
       db.value<string>(
         `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version
@@ -61,7 +61,7 @@ export function files(db: Connection, { version }: VersionReads) {
         })
       }),
 
-    /** movedFile returns what became of the last file at a path that the daemon moved or deleted; else null. */
+    /** movedFile returns what became of the last file at a path that the daemon moved or deleted; null without one. */
     movedFile: (path: string) =>
       db.row<MovedFile>(
         'SELECT path, version AS versionId, disposition, at FROM moved_files WHERE path = ?',

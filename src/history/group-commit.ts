@@ -1,6 +1,6 @@
-// Owns commits that are shared by several callers. A durable commit takes disk time, so all work that arrives in one
-// turn of the event loop, or while a commit runs, shares the next commit. Work that nobody waits for is delayed by a
-// few ms so that it can share one too. Waiting for the lock of another process does not block the thread.
+// Owns commits that several callers share. A durable commit takes disk time, so all work that arrives in one turn of
+// the event loop, or while a commit runs, shares the next commit. Work that nobody waits for is delayed by a few ms, so
+// that it can share a commit, too. Waiting for the lock of another process does not block the thread.
 
 import { type Clock, SECOND } from '../lib/clock.ts'
 import { errorCode, isRetryable } from '../lib/errors.ts'
@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
 
 interface Waiting {
   work: () => unknown
-  /** Monotonic ms. */
+  /** Monotonic ms at which the work was added. */
   since: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -16,10 +16,12 @@ interface Waiting {
 
 /** A larger group would block the event loop for too long. */
 const MAX_GROUP_SIZE = 64
-/** Shorter than a disk needs for a commit, but longer than many small feeds need between two writes. */
+/** The delay of `soon` work: shorter than a commit, and longer than the time between the writes of two small feeds. */
 const SOON_MS = 3
 const RETRY_MS = 50
-/** A shared commit blocks the thread. Before the next one, other work gets this many times its duration. */
+/**
+ * A shared commit blocks the thread. Other work then gets this many times the commit's duration before the next one.
+ */
 const REST_FACTOR = 2
 const LONGEST_REST_MS = 20
 /** Work that has waited this long for the lock of another process fails. */
@@ -39,7 +41,7 @@ export class GroupCommit {
     this.#clock = clock
   }
 
-  /** add returns the result of `work` once it is durable. Rejects with the error of `work` or of the database. */
+  /** add runs `work` and returns its result once it is durable. Rejects with the error of `work` or of the database. */
   add<T>(work: () => T, when: 'now' | 'soon' = 'now'): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.#waiting.push({ work, since: this.#clock.monotonic(), resolve, reject })
@@ -79,28 +81,31 @@ export class GroupCommit {
     if (this.#waiting.length > 0) this.#schedule(0)
   }
 
-  /** #flush commits one group. Returns whether work must wait because another process holds the lock. */
+  /**
+   * #flush commits one group. While another process holds the lock, work that was added in the last `patienceMs` waits
+   * again, and older work fails. Returns whether work waits again.
+   */
   #flush(patienceMs: number): boolean {
     const group = this.#waiting.splice(0, MAX_GROUP_SIZE)
     try {
-      const ends = this.#db.atomically(() => group.map((each) => this.#end(each, group.length > 1)))
+      const ends = this.#db.atomically(() => group.map((each) => this.#work(each, group.length > 1)))
       for (const end of ends) end()
       return false
     } catch (error) {
-      const patient = this.#clock.monotonic() - patienceMs
       const isLocked = /^SQLITE_(BUSY|LOCKED)/.test(errorCode(error) ?? '')
-      const waits = group.filter(({ since }) => isLocked && since > patient)
-      this.#waiting.unshift(...waits)
-      for (const each of group) if (!waits.includes(each)) each.reject(error)
-      return waits.length > 0
+      const givesUpBefore = this.#clock.monotonic() - patienceMs
+      const triedAgain = group.filter(({ since }) => isLocked && since > givesUpBefore)
+      this.#waiting.unshift(...triedAgain)
+      for (const each of group) if (!triedAgain.includes(each)) each.reject(error)
+      return triedAgain.length > 0
     }
   }
 
   /**
-   * #end runs the work of one caller and returns the step that settles its promise. Work that throws fails alone; an
-   * error of the database fails all work of the shared commit.
+   * #work runs the work of one caller and returns the step that settles the caller's promise. Work that throws fails
+   * alone; an error of the database fails all work of the shared commit.
    */
-  #end({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
+  #work({ work, resolve, reject }: Waiting, isShared: boolean): () => void {
     try {
       const value = isShared ? this.#db.atomically(work) : work()
       return () => resolve(value)

@@ -18,15 +18,19 @@ export interface InstanceLock extends Disposable {
   isLost(): boolean
 }
 
-/** `status` holds the lock for microseconds when it looks at it; a start waits up to this time for the lock. */
+/** How long a start waits for the lock. `status` holds it for microseconds, to see whether a daemon has it. */
 const PATIENCE_MS = 1000
-/** A daemon whose lock file was deleted sees this within a second and then ends its uploads. */
+/**
+ * How long a start waits after somebody deleted the lock file. The daemon that held the lock sees this within a second
+ * and then ends its uploads.
+ */
 const LOSS_SEEN_MS = 3000
 
 /**
  * acquireLock takes the lock of a state directory and makes the directory. Returns null when another process still
- * holds the lock after 1 s. The lock is an open transaction on an empty SQLite file, hence an fcntl lock. Throws
- * `FeedsyncError` when the file cannot be made or locked.
+ * holds the lock after 1 s. If somebody deleted the lock file, it blocks the thread for 3 s. The lock is an open
+ * transaction on an empty SQLite file, hence an fcntl lock. Throws `FeedsyncError` when the file cannot be made or
+ * locked.
  */
 export function acquireLock(directory: string): InstanceLock | null {
   const file = lockFile(directory)
@@ -35,7 +39,7 @@ export function acquireLock(directory: string): InstanceLock | null {
   createPrivately(file, 0o640)
   using opening = new DisposableStack()
   const connection = opening.use(connect(file, file, { timeout: PATIENCE_MS }))
-  if (!begins(connection, 'BEGIN EXCLUSIVE')) return null
+  if (!tryRun(connection, 'BEGIN EXCLUSIVE')) return null
   if (wasDeleted) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOSS_SEEN_MS)
   const isThere = watched(file)
   opening.move()
@@ -48,17 +52,17 @@ export function acquireLock(directory: string): InstanceLock | null {
 /**
  * isLocked returns whether a process holds the lock. It asks for a read lock and releases it at once, so read access to
  * the file is enough. Returns false when no daemon ever ran. Throws `FeedsyncError` if the lock cannot be read, because
- * both answers could then be wrong.
+ * true and false could then be wrong.
  */
 export function isLocked(directory: string): boolean {
   const file = lockFile(directory)
   if (!exists(file)) return false
   using connection = connect(file, file, { readonly: true, timeout: 0 })
-  return !begins(connection, 'SELECT 1 FROM sqlite_schema')
+  return !tryRun(connection, 'SELECT 1 FROM sqlite_schema')
 }
 
-/** begins runs a statement that needs a lock. Returns false when another connection holds it. */
-export function begins(connection: Connection, sql: string): boolean {
+/** tryRun runs a statement that needs a lock. Returns false when another connection holds the lock. */
+export function tryRun(connection: Connection, sql: string): boolean {
   try {
     connection.script(sql)
     return true

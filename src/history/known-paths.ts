@@ -25,12 +25,12 @@ export class KnownPaths {
     this.#files = new Map(history.knownFiles().map((file) => [file.path, file]))
   }
 
-  /** at returns what stat reported when the path was last read, as committed; null for an unknown path. */
+  /** at returns what is committed about the file that was last read at a path; null for an unknown path. */
   at(path: string): KnownFile | null {
     return this.#files.get(path) ?? null
   }
 
-  /** remember records which version the file at a path is. It ignores a file that a person named (`identity` null). */
+  /** remember records which version the file at a path is. It does nothing if `identity` is null (see `Origin`). */
   remember(path: string, identity: FileIdentity | null, versionId: number): void {
     if (identity === null) return
     const file = { path, identity, versionId }
@@ -71,8 +71,8 @@ export class KnownPaths {
   }
 
   /**
-   * moved forgets a path whose file the daemon moved away, and records what became of it. It changes nothing if another
-   * file is at the path already. `identity` null if the file cannot be compared.
+   * moved forgets a path whose file the daemon moved away, and records what became of the file. It changes nothing if
+   * the history knows another file at the path already. With `identity` null, it does not compare the files.
    */
   moved(path: string, identity: FileIdentity | null, disposition: MovedFile['disposition']): void {
     const known = this.#history.known(path)

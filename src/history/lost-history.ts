@@ -28,14 +28,15 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
     historyLostUpTo,
 
     /**
-     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if there was no
-     * copy of it.
+     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if the feed had
+     * no copy.
      */
     keptPostings,
 
     /**
-     * recordLoss runs at the start, before the spool is swept. `copies` are the names of its files. Returns whether it
-     * found a loss.
+     * recordLoss records a loss of the history, and forgets all approvals, if the spool has the copy of a version that
+     * the history does not know. `copies` are the names of the files in the spool. It runs at the start, before the
+     * spool is swept. Returns whether it found a loss.
      */
     recordLoss: (copies: readonly string[]): boolean =>
       db.joinTransaction(() => {
@@ -50,7 +51,7 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
         return true
       }),
 
-    /** heldAfterLoss returns what is held for the loss alone; null when no history was lost. */
+    /** heldAfterLoss returns what is held for the loss alone; null when there is no loss and nothing is held for it. */
     heldAfterLoss: (): AfterLoss | null => {
       const held = versions
         .list({ states: ['held'], all: true })
@@ -63,7 +64,7 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
       return { plausible, collapsed }
     },
 
-    /** endLoss ends the loss: first versions are sent without a question again. */
+    /** endLoss ends the loss: from now on, the first version of a feed is sent without a question again. */
     endLoss: (): void => void db.run('UPDATE settings SET lost_up_to = NULL'),
   }
 }

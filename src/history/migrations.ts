@@ -7,7 +7,7 @@ import { type Connection, openReadOnly } from './connection.ts'
 import { initialCampaigns } from './migrations/0001-campaigns.ts'
 import { initial } from './migrations/0001-initial.ts'
 
-/** MIGRATIONS are in order: the first one makes schema 1 from an empty file. */
+/** MIGRATIONS are in order: the first migration makes schema 1 from an empty file. */
 export const MIGRATIONS: readonly string[] = [initial + initialCampaigns]
 
 /** APPLICATION marks a database file as a history of feedsyncd: the letters `fsyn`. */
@@ -25,7 +25,7 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): number
     const number = index + 1
     if (schemaVersion(connection) >= number) continue
     connection.atomically(() => {
-      // Another process might have applied it while this one waited for the lock.
+      // Another process might have applied this migration while this process waited for the lock.
       if (schemaVersion(connection) >= number) return
       connection.script(sql)
       connection.pragma(`user_version = ${number}`)

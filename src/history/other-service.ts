@@ -20,8 +20,8 @@ export function otherService(
 ) {
   return {
     /**
-     * recordService runs at the start, and records where the uploads go from now on. Returns whether they went
-     * elsewhere before and versions were uploaded there.
+     * recordService runs at the start, and records where the uploads go from now on. If the uploads went elsewhere
+     * before, it also forgets what people said about accounts. Returns whether versions were uploaded elsewhere.
      */
     recordService: (destination: Destination): boolean =>
       db.joinTransaction(() => {

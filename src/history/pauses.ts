@@ -1,13 +1,16 @@
-// Owns the pauses: while one is in force, nothing new is sent of its feed, or of all feeds. A pause for some time keeps
-// how much is left of it, so that a clock that is set neither ends it nor makes it last for days.
+// Owns the pauses: while a pause is in force, nothing new is sent of its feed, or of all feeds. A pause with an end
+// keeps how many ms are left, so that nobody who sets the clock ends the pause or makes it last for days.
 
 import type { Connection } from './connection.ts'
 import type { InForce, Pause } from './rows.ts'
 
-/** Stands in the table for all feeds, because no feed has an empty name. */
+/** The name that stands for all feeds in the table. No feed has an empty name. */
 const ALL = ''
 
-/** Row is a pause as it is stored. `leftMs` was left at `seenAt` (wall ms); null if it lasts until a person resumes. */
+/**
+ * Row is a pause as it is stored. At `seenAt` (wall ms), `leftMs` was left of the pause; null if the pause lasts until
+ * a person resumes.
+ */
 interface Row {
   feed: string | null
   since: number
@@ -24,7 +27,7 @@ export function pauses(db: Connection) {
   const inForce = (now: number): Pause[] =>
     rows().flatMap(({ by, feed, leftMs, seenAt, since }): Pause[] => {
       if (leftMs === null) return [{ feed, since, by, until: null }]
-      // A clock that was set back since has not lengthened what is left.
+      // A clock that somebody set back after `seenAt` must not lengthen the pause.
       const until = Math.min(seenAt, now) + leftMs
       return until > now ? [{ feed, since, by, until }] : []
     })
@@ -35,7 +38,7 @@ export function pauses(db: Connection) {
       return { all, of }
     },
 
-    /** pause begins a pause, or changes one that is in force, which keeps its start. */
+    /** pause begins a pause. A pause of the same feed that is in force gets the new end and keeps its start. */
     pause: ({ by, feed, since: now, until }: Pause): void =>
       db.joinTransaction(() => {
         const before = inForce(now).find((each) => each.feed === feed)
@@ -49,8 +52,8 @@ export function pauses(db: Connection) {
       void db.run('DELETE FROM pauses WHERE @feed IS NULL OR feed = @feed', { feed }),
 
     /**
-     * countPauses writes what is left of each pause for some time. `passedMs` returns the ms that have passed since a
-     * wall ms, by a clock that nobody sets.
+     * countPauses records what is left of each pause with an end, and removes the pauses that are over. `passedMs`
+     * returns the ms that have passed since a wall ms, by the monotonic clock.
      */
     countPauses: (now: number, passedMs: (seenAt: number) => number): void =>
       db.joinTransaction(() => {

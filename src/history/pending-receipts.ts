@@ -1,4 +1,4 @@
-// Owns which receipts are pending: they are still to be written. A crash before the write loses none.
+// Owns which receipts are pending, which means still to be written. A crash before the write loses no receipt.
 
 import type { Connection } from './connection.ts'
 

@@ -42,19 +42,20 @@ export interface Transactions {
    */
   commit<T>(work: () => T, when?: 'now' | 'soon'): Promise<T>
   /**
-   * afterCommit runs `step` once the current transaction is durable, or at once outside one; never after a rollback.
+   * afterCommit runs `step` once the current transaction is durable, or at once if no transaction runs. After a
+   * rollback, `step` never runs.
    */
   afterCommit(step: () => void): void
   /** dataVersion returns a number that changes when another process writes. It is cheap enough to ask each second. */
   dataVersion(): number
-  /** keepLogSmall empties a large write-ahead log, unless a reader still needs it. Returns its size in bytes. */
+  /** keepLogSmall empties a large write-ahead log unless a reader still needs it. Returns the log's size in bytes. */
   keepLogSmall(): number
-  /** lost returns why the open database is no longer the file at its path, or null when it is. */
+  /** lost returns why the open database, or a file beside it, is not the file at its path any more; null if all are. */
   lost(): FeedsyncError | null
 }
 
 /**
- * History is all ports together; code that needs less names the ports that it uses. Writes are synchronous and durable
+ * History is all ports together. Code that needs less names the ports that it uses. Writes are synchronous and durable
  * when they return (`synchronous=FULL`). They throw `FeedsyncError` with the reason when the database cannot be written
  * (full, read-only, locked, corrupt).
  */

@@ -3,12 +3,12 @@
 import { CLOSED, sqlStates } from '../domain/states.ts'
 import type { Connection } from './connection.ts'
 
-const NO_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: string) => {} }
+const NO_WHOLE_FEEDS = { endedBefore: Number.MIN_SAFE_INTEGER, removeCopy: async (_: string) => {} }
 
-/** Versions examined in one transaction, which then takes a few ms, deletions included. */
+/** How many versions one transaction examines, so that it takes only a few ms with its deletions. */
 const PIECE = 100
 
-/** Examines one piece only, whether it finds old versions or not: most of a long history might have to stay. */
+/** NEXT reads one piece only, even if it finds nothing to forget, because most of a long history might have to stay. */
 const NEXT = `
   WITH piece AS MATERIALIZED (
     SELECT id, detected_at AS at FROM versions INDEXED BY versions_detected
@@ -31,21 +31,22 @@ const NEXT = `
 export type Prune = ReturnType<typeof pruner>
 
 /**
- * pruner returns a function that forgets versions in a final state older than `before` and returns their number. It
- * works in small steps and ends after the current step when the signal aborts.
+ * pruner returns a function that forgets versions in a final state older than `before` (wall ms) and returns their
+ * number. It works in small steps and ends after the current step when the signal aborts.
  *
- * Each feed keeps its newest version, its newest with known bytes, and its last uploaded one. Any version stays while a
- * known file is this version (otherwise that file would count as new and be sent again), while the spool has its bytes,
- * and while it has an event since `before`.
+ * Each feed keeps its newest version, its newest version with known bytes, and its last uploaded version. Any version
+ * stays while a known file is this version (otherwise that file would count as new and be sent again), while the spool
+ * has its bytes, and while it has an event since `before`.
  *
- * A feed that is named by its path is forgotten completely when its file has left and it had no event since
- * `endedBefore`, because dated file names never come again. `removeCopy` then removes its copy from the spool.
+ * A feed that is named by its path and has one version is forgotten completely when its file has left and the version
+ * had no event since `endedBefore` (wall ms), because a dated file name never comes again. `removeCopy` then removes
+ * the version's copy from the spool.
  */
 export function pruner(db: Connection, commit: <T>(work: () => T, when?: 'soon') => Promise<T>) {
   return async (
     before: number,
     signal?: AbortSignal,
-    { endedBefore, removeCopy } = NO_FEEDS,
+    { endedBefore, removeCopy } = NO_WHOLE_FEEDS,
   ): Promise<number> => {
     let pruned = 0
     let last = { at: Number.MIN_SAFE_INTEGER, id: 0 }

@@ -21,7 +21,7 @@ export function requests(db: Connection) {
       return { ...file, id: db.run(sql, file).id, versionId: null, reason: null }
     },
 
-    /** answerRequest records the version that the file became, or why it became none. Throws for an unknown request. */
+    /** answerRequest records which version the file became, or why it became no version. Throws for an unknown id. */
     answerRequest: (id: number, answer: { versionId: number } | { reason: string }): void => {
       const values = { id, versionId: null, reason: null, ...answer }
       const sql = 'UPDATE requests SET version = @versionId, reason = @reason WHERE id = @id'

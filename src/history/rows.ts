@@ -54,7 +54,7 @@ export interface Version {
   warnings: string[]
   /** Number of attempts so far. */
   attempts: number
-  /** Number of attempts that a person asked for. They do not lengthen the wait for the next one. */
+  /** Number of attempts that a person asked for. These attempts do not lengthen the wait before the next attempt. */
   retries: number
   /** Wall ms. */
   detectedAt: number
@@ -101,7 +101,7 @@ export interface RuleInForce {
 /** Origin is a path in the folder, and the feed of its bytes. */
 export interface Origin {
   path: string
-  /** null means a file that a person named, which is taken without waiting until it is quiet. */
+  /** null if a person named the file, which is then taken at once, or if nobody looks at the file (event `ruled`). */
   identity: FileIdentity | null
   rule: RuleInForce
 }
@@ -158,7 +158,7 @@ export interface HistoryEvent {
   reasonCode: string | null
   line: number | null
   column: number | null
-  /** How many times in a row the same bytes came: first at `firstAt` (wall ms), last at `at`. Absent for one time. */
+  /** How many times in a row the same bytes came, from `firstAt` (wall ms) to `at`. Absent if they came once. */
   count?: number
   firstAt?: number
 }
@@ -174,8 +174,9 @@ export interface Pause {
   by: string
 }
 
-/** InForce are the pauses at one moment; the pause of all feeds comes first. */
+/** InForce has the pauses at one moment. */
 export interface InForce {
+  /** The pause of all feeds comes first. */
   all: readonly Pause[]
   /** of returns the pause that applies to a feed, or null. */
   of(feed: string): Pause | null
@@ -190,7 +191,7 @@ export interface UploadRequest {
   /** The feed that the person named; null if the rules decide. */
   feed: string | null
   at: number
-  /** The version made from the file; null until there is one. */
+  /** The id of the version that the file became; null as long as there is no version. */
   versionId: number | null
   /** Why the file became no version; null while the daemon works on the request, and for a version. */
   reason: string | null

@@ -26,18 +26,19 @@ export interface HistoryOptions {
   log?: Log
   clock?: Clock
   /**
-   * Longest wait in ms of a call other than `commit` for the transaction of another process, once the history is open.
-   * The default suits a command. A daemon needs a shorter one, because the wait blocks its thread.
+   * The longest time in ms that a call waits for the transaction of another process, once the history is open. The
+   * default of 5 s suits a command. A daemon needs a shorter wait, because the wait blocks its thread. `commit` never
+   * blocks the thread for it.
    */
   busyTimeoutMs?: number
-  /** A missing database is an error (78). */
+  /** If true, a missing database is an error with the exit code 78. */
   isExpected?: boolean
 }
 
 /**
  * openHistory opens the history for writing, in the daemon or in a command such as `release` while the daemon runs. It
- * waits up to 5 s for the transaction of another process. Throws `FeedsyncError` when the database cannot be opened, is
- * damaged, or was written by a newer feedsyncd.
+ * creates a missing database and applies missing migrations. It waits up to 5 s for the transaction of another process.
+ * Throws `FeedsyncError` when the database cannot be opened, is damaged, or was written by a newer feedsyncd.
  */
 export function openHistory({
   file,
@@ -81,7 +82,7 @@ function isHistory(file: string): boolean {
       stateMark(connection, file).madeAt() !== null
     )
   } catch (error) {
-    // The file is not a database. Any other error is reported when the history is opened.
+    // Not a database. For any other error, the message of that error says more.
     if (errorCode(error) === 'SQLITE_NOTADB') return false
     throw error
   }
@@ -112,9 +113,9 @@ export function historyOn(connection: Connection, clock = systemClock): History 
 }
 
 /**
- * lossOf returns a check for a database file, or a file beside it, that was deleted, replaced or moved away. SQLite
- * does not see this and goes on writing to a file that nobody will open again. The check is cheap enough for each
- * second and each delivery.
+ * lossOf returns a check that says whether the database file or a file beside it was deleted, replaced or moved away;
+ * null if not. SQLite does not see this and goes on writing to a file that nobody will open again. The check is cheap
+ * enough for each second and each delivery.
  */
 function lossOf(file: string): () => FeedsyncError | null {
   const paths = [file, `${file}-wal`, `${file}-shm`, lockFile(dirname(file))]

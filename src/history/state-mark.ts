@@ -41,16 +41,18 @@ export function stateMark(connection: Connection, file: string) {
   }
   return {
     /**
-     * restoredAt returns the wall ms at which the daemon found that the database is a copy from an earlier moment, or
-     * null when it is not a copy. Throws `FeedsyncError` when the mark cannot be read.
+     * restoredAt returns the wall ms at which the daemon found that the database is a copy from an earlier moment:
+     * `now` if no start of the daemon has recorded this yet. Returns null when the database was never a copy. Throws
+     * `FeedsyncError` when the mark cannot be read.
      */
     restoredAt: (now: number): number | null =>
       isCopy() ? now : connection.value('SELECT restored_at FROM settings'),
     /** madeAt returns the wall ms of the first mark, or null when the database was never marked. */
     madeAt: () => connection.value<number>('SELECT marked_at FROM settings'),
     /**
-     * renew records whether the database is a copy, together with the writes of `onCopy` in that case, and changes the
-     * mark. It is durable when it returns. Throws `FeedsyncError` when the mark cannot be written.
+     * renew changes the mark. If the database is a copy, it also records `now` (wall ms) as the time of the restore,
+     * has all targetings of the campaigns sent once more, and runs `onCopy` in the same transaction. All of this is
+     * durable when it returns. Throws `FeedsyncError` when the mark cannot be read or written.
      */
     renew: (now: number, onCopy = () => {}): void => {
       const text = randomUUID()
@@ -62,11 +64,11 @@ export function stateMark(connection: Connection, file: string) {
           onCopy()
         }
         connection.run('UPDATE settings SET marked_at = ? WHERE marked_at IS NULL', now)
-        // A process that dies between the two transactions leaves the old file or the new one: both texts are known.
+        // A crash between the two transactions leaves the old file or the new file. The table has the texts of both.
         add({ text, ino: null, ctimeNs: null })
       })
       connection.atomically(() => {
-        const mark = write(path, text)
+        const mark = writeMark(path, text)
         connection.run('DELETE FROM state_marks')
         add(mark)
       })
@@ -91,8 +93,8 @@ const markOf = (text: string, { ino, ctimeNs }: Pick<BigIntStats, 'ino' | 'ctime
   ctimeNs: String(ctimeNs),
 })
 
-/** write writes the mark and returns it. */
-function write(path: string, text: string): Mark {
+/** writeMark writes the file of the mark, durably, and returns the mark. */
+function writeMark(path: string, text: string): Mark {
   try {
     const handle = openSync(path, 'w', 0o600)
     try {

@@ -1,5 +1,5 @@
-// Composes all queries and writes over one connection, port by port. Readers open the history here, because
-// sqlite-history.ts also loads the code for transactions. No statement is prepared before its first use.
+// Composes all queries and writes over one connection, port by port. A command that only reads opens the history here,
+// because sqlite-history.ts also loads the code for transactions.
 
 import { accounts } from './accounts.ts'
 import { alertReceivers } from './alert-receivers.ts'
@@ -18,10 +18,10 @@ import { type VersionReads, versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 import { waits } from './waits.ts'
 
-/** Tables has all questions and writes. */
+/** Tables has all queries and writes. */
 export type Tables = ReturnType<typeof tables>
 
-/** HistoryReader has the questions to the history that readers ask. */
+/** HistoryReader has the queries of code that only reads. */
 export type HistoryReader = VersionReads &
   Pick<
     Tables,
@@ -55,10 +55,10 @@ export function openHistoryReader({ file }: { file: string }): HistoryReader | n
 export function tables(db: Connection) {
   const reads = versionReads(db)
   const versions = { ...reads, ...versionWrites(db, reads) }
-  const words = accounts(db)
+  const ofAccounts = accounts(db)
   return {
     ...versions,
-    ...words,
+    ...ofAccounts,
     ...alertReceivers(db),
     ...waits(db, reads),
     ...attempts(db),
@@ -66,7 +66,7 @@ export function tables(db: Connection) {
     ...differences(db),
     ...files(db, reads),
     ...requests(db),
-    ...otherService(db, { ...words, ...versions }),
+    ...otherService(db, { ...ofAccounts, ...versions }),
     ...pendingReceipts(db),
     ...lostHistory(db, versions),
     ...pauses(db),

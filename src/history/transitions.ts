@@ -19,15 +19,15 @@ export type Transition =
   | { kind: 'supersede'; id: number; by: Id }
   /** set changes columns without a change of state or an event. Without `reason` the version keeps its reason. */
   | { kind: 'set'; id: Id; patch: VersionPatch; reason?: Reason | null }
-  /** attempt adds a row to the attempts of a version. `end` null if the attempt begins now. */
+  /** attempt adds a row to the attempts of a version. `end` is null if the attempt begins now. */
   | { kind: 'attempt'; id: number; startedAt: number; key: string | null; end: AttemptEnd | null }
   /** attempt-end ends the running attempt of a version. */
   | { kind: 'attempt-end'; id: number; end: AttemptEnd }
   /** first asks the daemon to try a version before all others. */
   | { kind: 'first'; id: number }
   /**
-   * drop removes a version whose bytes are not known. Its path and requests go to `heir`; if that is null, to the last
-   * other version of the feed.
+   * drop removes a version whose bytes are not known. Its paths and requests go to `heir`, or, if `heir` is null, to
+   * the last other version of the feed.
    */
   | { kind: 'drop'; id: number; heir: Id | null }
   /** seen records that the bytes of a version came again. */
@@ -45,14 +45,15 @@ export interface Paths {
   unlink(path: string): void
 }
 
-/** Writing is where the transitions are written, and who hears of them. */
+/** Writing says where the transitions are written, and which functions hear of them. */
 export interface Writing {
   history: Ports
   paths: Paths
   /** Wall ms of the events. */
   now: number
-  /** added and moved are called within the transaction for each version that was added or changed its state. */
+  /** added is called within the transaction for each version that was added. */
   added?: (version: Version) => void
+  /** moved is called within the transaction for each version that changed its state. */
   moved?: (version: Version) => void
 }
 

@@ -26,7 +26,7 @@ const OTHER = `SELECT id FROM versions INDEXED BY versions_feed_state
 export type VersionReads = ReturnType<typeof versionReads>
 
 export function versionReads(db: Connection) {
-  const one = <P extends SqlValue[]>(from: string) => {
+  const finder = <P extends SqlValue[]>(from: string) => {
     const sql = `SELECT ${VERSION_FIELDS} FROM ${from}`
     return (...values: P): Version | null => {
       const row = db.row<VersionRow>(sql, ...values)
@@ -34,11 +34,11 @@ export function versionReads(db: Connection) {
     }
   }
   const byFeed = (pointer: 'newest' | 'last_uploaded') =>
-    one<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
-  const version = one<[id: number]>('versions v WHERE v.id = ?')
+    finder<[feed: string]>(`feeds f JOIN versions v ON v.id = f.${pointer} WHERE f.name = ?`)
+  const version = finder<[id: number]>('versions v WHERE v.id = ?')
   const lastUploaded = byFeed('last_uploaded')
-  // The end of an attempt is unknown, so storage might have the version. With several such versions, take the largest.
-  const maybeStored = one<[feed: string, after: number, except: number]>(
+  // Storage might have a version if the end of an attempt is unknown. Of several such versions, the largest counts.
+  const maybeStored = finder<[feed: string, after: number, except: number]>(
     `versions v INDEXED BY versions_feed WHERE v.feed = ? AND v.id > ? AND v.id <> ?
        AND EXISTS (SELECT 1 FROM attempts a WHERE a.version = v.id AND a.outcome = 'unknown')
      ORDER BY v.postings DESC LIMIT 1`,
@@ -75,10 +75,10 @@ export function versionReads(db: Connection) {
     list,
     newest: byFeed('newest'),
     /**
-     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state. New bytes are
-     * compared with it. A version that came later but has an older date in its name does not count.
+     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state; null if there is
+     * none. A version that came later but has an older date in its name does not count.
      */
-    newestRead: one<[feed: string]>(
+    newestRead: finder<[feed: string]>(
       `versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
          ORDER BY v.id DESC LIMIT 1`,
     ),
@@ -110,9 +110,12 @@ export function versionReads(db: Connection) {
            SELECT 1 FROM versions v INDEXED BY versions_older
              WHERE v.reason_code = '${OLDER}' AND v.feed = f.name AND v.id >= f.newest)`,
       ),
-    /** confirmed returns the newest version of a feed that was uploaded, released or restored. */
+    /**
+     * confirmed returns the newest version of a feed that was uploaded, released or restored; null if there is none.
+     * That a person released or restored the version `except` does not count.
+     */
     confirmed,
-    /** hasNewerAt returns whether a later version of the same path (or a restored one) is in one of these states. */
+    /** hasNewerAt returns whether a later version of the same path, also a restored one, is in one of these states. */
     hasNewerAt: ({ id, path }: Pick<Version, 'id' | 'path'>, states: readonly State[]) => {
       // Few versions have a higher id, and no index has the paths.
       const sql = `SELECT id FROM versions NOT INDEXED
@@ -121,12 +124,12 @@ export function versionReads(db: Connection) {
     },
     /**
      * baselines returns the versions that a version of this feed is compared with before it is sent, at most three: the
-     * last confirmed one, the newest accepted one that waits or is being sent, and a later one that storage might have.
-     * Held, rejected and discarded versions are left out: the service never received them, and the vendor did not
+     * last confirmed version, the newest accepted version, and a version after the confirmed one that storage might
+     * have. Held, rejected and discarded versions are left out: the service never received them, and the vendor did not
      * intend them.
      */
     baselines: (feed: string, except = 0): Version[] => {
-      // A feed whose only versions are being read has none to compare with, as most feeds of a first start.
+      // Most feeds of a first start have only versions that are being read, and nothing to compare with.
       if (db.value(OTHER, feed, except) === null) return []
       const last = confirmed(feed, except)
       const accepted = list({ feed, states: ACCEPTED, all: true }).find(({ id }) => id !== except)
@@ -192,10 +195,12 @@ export function versionReads(db: Connection) {
         counts[row.state] = row.versions
       return counts
     },
-    /** oldest returns the wall ms at which the oldest version in these states was detected. */
+    /** oldest returns the wall ms at which the oldest version in these states was detected; null without one. */
     oldest: (states: readonly State[]) =>
       db.value<number>(`SELECT min(detected_at) FROM versions WHERE state IN ${sqlStates(states)}`),
-    /** lastSuccessAt returns the wall ms of the last upload, without uploads that a wrong clock dated ahead. */
+    /**
+     * lastSuccessAt returns the wall ms of the last upload; null without one. Uploads dated after `now` do not count.
+     */
     lastSuccessAt: (now: number) =>
       db.value<number>(
         `SELECT max(v.uploaded_at) FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -239,9 +244,9 @@ function eventOf({ count, firstAt, ...event }: EventRow): HistoryEvent {
 
 /** source returns the FROM clause of `list`. Without `all` it reads only the newest version of each feed. */
 function source({ all, feed, states, since }: ListFilter): string {
-  // CROSS fixes the order of the join. Without it, the planner searches a state in the whole history.
+  // CROSS fixes the order of the join. Without CROSS, SQLite searches the whole history for a state.
   if (!all) return 'feeds f CROSS JOIN versions v ON v.id = f.newest'
-  // Without INDEXED BY, the planner reads the whole history backwards, because this saves sorting.
+  // Without INDEXED BY, SQLite reads the whole history backwards, because it then need not sort.
   if (feed !== undefined) {
     return states === undefined ? 'versions v' : 'versions v INDEXED BY versions_feed_state'
   }

@@ -15,7 +15,7 @@ import { columnsOf, reasonFields } from './version-row.ts'
 interface StateEntry {
   /** Wall ms. */
   at: number
-  /** Without one, the version has no reason in its new state. */
+  /** Without a reason here, the version has no reason in its new state. */
   reason?: Reason | null
   patch?: VersionPatch | undefined
 }
@@ -23,17 +23,16 @@ interface StateEntry {
 export type VersionWrites = ReturnType<typeof versionWrites>
 
 export function versionWrites(db: Connection, { newest, version }: VersionReads) {
-  function event(
+  function addEvent(
     version: number,
-    at: number,
-    step: { from: State | null; to: State | 'seen' },
+    step: { at: number; from: State | null; to: State | 'seen' },
     why: Reason | null,
   ): void {
     const { hint: _, ...reason } = reasonFields(why)
     const sql = `INSERT INTO events (version, at, from_state, to_state, reason, reason_code, line, "column", n)
        VALUES (@version, @at, @from, @to, @reason, @reasonCode, @line, @column,
          (SELECT coalesce(max(n), 0) + 1 FROM events WHERE version = @version))`
-    db.run(sql, { version, at, ...step, ...reason })
+    db.run(sql, { version, ...step, ...reason })
   }
 
   function existing(id: number): Version {
@@ -51,7 +50,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     return db.run(sql, ...Object.values(columns)).id
   }
 
-  /** write changes these fields only: a feed can have thousands of campaign ids, which are not written again. */
+  /** write changes these fields only, because a feed can have thousands of campaign ids that need no second write. */
   function write(id: number, fields: Partial<Version>): void {
     const columns = columnsOf(fields)
     const set = Object.keys(columns).map((name) => `${name} = ?`)
@@ -65,7 +64,7 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
     db.run(sql, feed, id)
   }
 
-  /** showAgain ends that a feed is forgotten, because a file of it came. */
+  /** showAgain shows a feed again that a person forgot, because a file of the feed came. */
   function showAgain(feed: string): void {
     db.run('UPDATE feeds SET forgotten_at = NULL WHERE name = ? AND forgotten_at IS NOT NULL', feed)
   }
@@ -93,27 +92,30 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
   }
 
   return {
-    /** add adds a version in `settling` or another first state, with its first event. */
+    /** add adds a version in one of FIRST_STATES, with its first event. Throws for any other state. */
     add: (added: NewVersion & { at: number }): Version =>
       db.joinTransaction(() => {
         const { at, patch, reason, ...first } = added
         assertAllowed({ id: null, from: null, to: first.state, hashed: false })
         const isNewest = becomesNewest(added)
         const id = insert({ ...patch, ...first, ...reasonFields(reason), detectedAt: at })
-        event(id, at, { from: null, to: first.state }, reason)
+        addEvent(id, { at, from: null, to: first.state }, reason)
         if (isNewest) pointNewest(first.feed, id)
         else showAgain(first.feed)
         return existing(id)
       }),
 
-    /** move changes the state. Throws for a step that states.ts does not allow. */
+    /**
+     * move changes the state of a version, and points its feed at the last uploaded and the newest version. Throws for
+     * a step that states.ts does not allow.
+     */
     move: (id: number, to: State, { at, reason = null, patch = {} }: StateEntry): Version =>
       db.joinTransaction(() => {
         const from = existing(id)
         assertAllowed({ id, from: from.state, to, hashed: from.sha256 !== null })
         const changed = { ...entryPatch(to, at), ...patch, state: to, ...reasonFields(reason) }
         write(id, changed)
-        event(id, at, { from: from.state, to }, reason)
+        addEvent(id, { at, from: from.state, to }, reason)
         if (to === 'uploaded') {
           const sql =
             'UPDATE feeds SET last_uploaded = max(coalesce(last_uploaded, 0), ?) WHERE name = ?'
@@ -144,12 +146,13 @@ export function versionWrites(db: Connection, { newest, version }: VersionReads)
              WHERE version = @id AND n = (SELECT max(n) FROM events WHERE version = @id) AND to_state = 'seen'`,
           { id, at, reason: why.reason },
         )
-        if (again.changes === 0) event(id, at, { from: null, to: 'seen' }, why)
+        if (again.changes === 0) addEvent(id, { at, from: null, to: 'seen' }, why)
       }),
 
     /**
-     * forget removes a version without a sha256, for example when its file has the same bytes as the newest version.
-     * Files and requests then refer to `heir` or, without one, to the newest other version of the feed.
+     * forget removes a version, for example when its file has the same bytes as the newest version. Throws for a
+     * version with a sha256. Its files and requests then belong to `heir` or, without `heir`, to the newest other
+     * version of the feed. If there is no such version, its files are forgotten.
      */
     forget: (id: number, heir?: number): void =>
       db.joinTransaction(() => {

@@ -24,9 +24,9 @@ export type Waits = ReturnType<typeof waits>
 export function waits(db: Connection, { version }: VersionReads) {
   return {
     /**
-     * due returns the queued versions that are due (lib/due.ts): one for each feed, but none for feeds that are
-     * uploading, and none for feeds and accounts in `except`. Versions with the fewest attempts come first, so that a
-     * version that always fails does not take probes from the others; then the oldest.
+     * due returns the queued versions that are due (lib/due.ts), at most one of each feed. Feeds that are uploading are
+     * left out, and also the feeds and accounts of `Except`. The version with the fewest attempts comes first, so that
+     * a version that always fails does not take probes from the others. Of several such versions, the oldest is first.
      */
     due: (
       now: number,
@@ -34,7 +34,7 @@ export function waits(db: Connection, { version }: VersionReads) {
       { accounts = [], feeds = NO_FEEDS }: Except = {},
     ): Version[] =>
       db
-        // Only the oldest of a feed: a newer version that is sent first would be overwritten by the older one.
+        // Only the oldest version of a feed is due, because it would overwrite a newer version that was sent before it.
         .rows<{ id: number; feed: string }>(
           `SELECT v.id, v.feed FROM versions v INDEXED BY versions_queued
              WHERE v.state = 'queued'
@@ -56,8 +56,8 @@ export function waits(db: Connection, { version }: VersionReads) {
         .flatMap(({ id }) => version(id) ?? []),
 
     /**
-     * postpone gives all due versions of these accounts the reason and the time (wall ms) until which they wait, but no
-     * version that a person retried.
+     * postpone lets all due versions of these accounts wait until `until` (wall ms) for this reason. A version that a
+     * person retried does not wait.
      */
     postpone: (
       accounts: readonly Version['account'][] | 'all',
@@ -85,7 +85,9 @@ export function waits(db: Connection, { version }: VersionReads) {
         ms,
       ),
 
-    /** shortenWaits lets the versions whose last attempt lies ahead of `now` wait from now on, not from that time on. */
+    /**
+     * shortenWaits lets versions whose last attempt has a time after `now` (wall ms) wait as long, but from `now` on.
+     */
     shortenWaits: (now: number) =>
       void db.run(
         `WITH tried AS (
@@ -105,7 +107,7 @@ export function waits(db: Connection, { version }: VersionReads) {
         id,
       ),
 
-    /** takeRetried returns the versions that a person wants to be tried at once, and forgets the wish. */
+    /** takeRetried returns the ids of the versions that a person wants to be tried at once, and forgets the wish. */
     takeRetried: (): number[] => {
       const asked = () =>
         db.values<number>(
@@ -129,8 +131,8 @@ export function waits(db: Connection, { version }: VersionReads) {
       ),
 
     /**
-     * expired returns the paths of files that have been incomplete for `afterMs`, or since a time in the future, which
-     * a wrong clock stored (lib/due.ts).
+     * expired returns the paths of files that have been incomplete for `afterMs`, or since a time after `now` (wall
+     * ms), which a wrong clock stored (lib/due.ts).
      */
     expired: (now: number, afterMs: number) =>
       db.values<string>(
@@ -142,8 +144,11 @@ export function waits(db: Connection, { version }: VersionReads) {
         latestLegal(now, 0),
       ),
 
+    /**
+     * nextDueAt returns the wall ms after `now` at which the next queued version is due; null if none waits for a time.
+     */
     nextDueAt: (now: number) =>
-      // Without INDEXED BY, the planner uses the state alone and reads all waiting versions each time.
+      // Without INDEXED BY, SQLite uses the index on the state alone and reads all waiting versions each time.
       db.value<number>(
         `SELECT min(next_attempt_at) FROM versions INDEXED BY versions_next_attempt
            WHERE state = 'queued' AND next_attempt_at > ?`,

@@ -3,9 +3,9 @@
 /*
  * campaign_bindings says which campaign belongs to which entry of the campaigns file, and what was sent to it. A
  * released campaign belongs to no entry. campaign_writes has each request that writes; its row is added before the
- * request is sent. A row later gets its end; its other columns never change. campaign_files and campaign_file_keys have
- * the last file that was used, and the keys of its entries in their order. campaign_runs has the last look at the
- * campaigns; its three lists are JSON, because they are only read as a whole.
+ * request is sent. A row later gets its end, and a new campaign its id; the other columns never change. campaign_files
+ * and campaign_file_keys have the last file that was used, and the keys of its entries in their order. campaign_runs
+ * has the last look at the campaigns; its three lists are JSON, because they are only read as a whole.
  */
 export const initialCampaigns = `
 CREATE TABLE campaign_bindings (
