@@ -1,4 +1,4 @@
-// Reads what the rule about a further feed of an account needs (decide/second-feed.ts).
+// Reads the facts for the decision whether a further feed of an account is held (decide/second-feed.ts).
 
 import { feedWithoutRule } from '../domain/feed-name.ts'
 import { isTrial, likenessOf } from '../domain/likeness.ts'
@@ -53,17 +53,17 @@ export function keepsAll(
   return secondFeed === 'pass' || history.whoSaidKeepsAll(account) !== null
 }
 
-/** isKnown returns whether the account got this feed before, also under its former name, or a person approved it. */
+/** isKnown returns whether the account got this feed before, also by another name, or a person approved the feed. */
 function isKnown(judging: Judging, named: Named, former: () => Version | null): boolean {
   const { history } = judging
   const last = history.confirmed(named.feed, named.id ?? 0)
-  return isConfirmedHere(judging, named, last) || former() !== null
+  return belongsHere(judging, named, last) || former() !== null
 }
 
 /**
- * formerVersion returns the last version of the feed to which this file belonged before the rules changed: they gave
- * the file another feed, joined several feeds, or split one. After a split, the feed that has the file of that version
- * now continues the former feed. Returns null if the file had no other feed.
+ * formerVersion returns the last version of the feed to which this file belonged before the rules changed: the rules
+ * gave the file another feed, joined several feeds, or split a feed. After a split, the feed that now has the file of
+ * the former version continues the former feed. Returns null if the file had no other feed.
  */
 export function formerVersion(judging: Judging, named: Named): Version | null {
   const { feedOf, history, lastUnderOtherRules: upTo } = judging
@@ -77,15 +77,13 @@ export function formerVersion(judging: Judging, named: Named): Version | null {
     ...names.map((name) => history.confirmed(name ?? '', id)),
     ...history.alike({ account, feed, likeness, upTo }),
   ]
-  const isIt = (version: Version | null): version is Version =>
-    isConfirmedHere(judging, named, version) && feedOf(version.path) === feed
-  return found.find(isIt) ?? null
+  const isFormer = (version: Version | null): version is Version =>
+    belongsHere(judging, named, version) && feedOf(version.path) === feed
+  return found.find(isFormer) ?? null
 }
 
-/**
- * isConfirmedHere returns whether a version was uploaded to this account of the current service, or approved for it.
- */
-function isConfirmedHere(
+/** belongsHere returns whether a version belongs to this account of the current service; false for null. */
+function belongsHere(
   { history }: Judging,
   { account }: Named,
   version: Version | null,

@@ -1,6 +1,6 @@
 // Runs one attempt to send a version: prepare, commit, post, commit. A step works outside the database and returns what
-// it found; decide/sending.ts says what that means for the version, and this file writes it. No wait happens here: a
-// version that waits is a row of the history.
+// it found; decide/sending.ts says what this means for the version, and this file writes the decision. Nothing waits
+// here for the next attempt: a version that waits is a row of the history.
 
 import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { COPY_GONE, RETRIED } from '../domain/reason-codes.ts'
@@ -32,7 +32,7 @@ export interface AttemptParts {
   observer: AttemptObserver | null
   /** random returns a number from 0 to 1, for the jitter of the waits. */
   random: () => number
-  /** reconcile asks the campaign schedule for a new comparison. */
+  /** reconcile asks the campaigns to look at the new postings soon (campaigns/schedule.ts). */
   reconcile: () => void
 }
 
@@ -59,7 +59,7 @@ const COPY_IS_GONE: NotAccepted = {
   hold: null,
 }
 
-/** Attempted is a version after an attempt, and why the attempt failed; null if it did not. */
+/** Attempted is a version after an attempt. `failure` is why the attempt failed, or null if it did not fail. */
 export interface Attempted {
   version: Version
   failure: Failure | null
@@ -68,9 +68,10 @@ export interface Attempted {
 /** Stepped is what the steps found: an event to write, or a version that must not be sent now. */
 type Stepped = { event: Exclude<SendEvent, { kind: 'prepared' }> } | { version: Version }
 
-/** Written is a version after a decision; `isCounted`: the decision ended an attempt. */
+/** Written is a version after a decision. */
 interface Written {
   version: Version
+  /** True if the decision ended an attempt. */
   isCounted: boolean
 }
 
@@ -111,19 +112,19 @@ export class AttemptRunner {
   async run(queued: Version, signal: AbortSignal, stored = () => {}): Promise<Attempted> {
     const beganAt = this.#clock.monotonic()
     const found = await this.#steps(queued, signal)
-    if ('version' in found) return this.#ended(found.version, null)
+    if ('version' in found) return this.#finish(found.version, null)
     const { event } = found
     if (event.kind === 'stored') stored()
-    // This waits for a full disk, so that a confirmed file is not sent again.
+    // The write waits until a full disk has room again. Else a file that storage confirmed would be sent again.
     const writer = { clock: this.#clock, history: this.#history, log: this.#log }
     const write = () => this.#write(queued.id, event)
     const { isCounted, version } = await untilWritten(writer, write, signal)
     if (isCounted && 'attempt' in event)
       this.#count(version, { ...event.attempt, ms: this.#clock.monotonic() - beganAt })
     if (event.kind === 'fault') throw event.error
-    if (event.kind !== 'failed') return this.#ended(version, null)
+    if (event.kind !== 'failed') return this.#finish(version, null)
     this.#logFailure(version, event.failure)
-    return this.#ended(version, event.failure)
+    return this.#finish(version, event.failure)
   }
 
   /** #count tells the metrics of an attempt that has ended. */
@@ -133,7 +134,8 @@ export class AttemptRunner {
     this.#observer.retried(this.#history.attempts(id, 2)[0]?.status ?? null)
   }
 
-  async #ended(version: Version, failure: Failure | null): Promise<Attempted> {
+  /** #finish cleans up after a version that is not queued again, drops its form, and tells the campaigns of an upload. */
+  async #finish(version: Version, failure: Failure | null): Promise<Attempted> {
     if (version.state === 'queued') return { version, failure }
     this.#sender.forget(version.feed)
     await this.#postDelivery.cleanUp(version)
@@ -142,7 +144,7 @@ export class AttemptRunner {
     return { version, failure }
   }
 
-  /** #steps prepares and posts. Between the two, the history gets the attempt with its key. */
+  /** #steps prepares the upload, writes the attempt with its object key into the history, and posts the copy. */
   async #steps(queued: Version, signal: AbortSignal): Promise<Stepped> {
     const { id } = queued
     const tally: Tally = { bytesSent: 0, status: null }
@@ -182,7 +184,7 @@ export class AttemptRunner {
     } catch (error) {
       // The daemon stopped while it compared the version: nothing was sent.
       if (signal.aborted && key === null) return { version: queued }
-      // Nothing was sent, so nothing is to be written to a disk that is full.
+      // Nothing was sent, so there is nothing to write to a disk that is full.
       if (isRetryable(error) && key === null) throw error
       return { event: { kind: 'fault', attempt: attempt(), error } }
     }

@@ -18,7 +18,7 @@ import type { Held } from './decide/sending.ts'
 import { deedFacts, once } from './facts.ts'
 import { type FeedPast, type GuardedVersion, guard } from './guards.ts'
 
-/** Compared maps the id of each baseline, in order, to the changes since it; null if the changes are not known. */
+/** Compared maps the id of each baseline, in order, to the changes since that version; null if they are not known. */
 export type Compared = Map<number, PostingChanges | null>
 
 const LOST: Held = {
@@ -29,7 +29,10 @@ const LOST: Held = {
   hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
 }
 
-/** MOST_REMEMBERED limits the versions whose comparisons are kept until they are sent; others are compared again. */
+/**
+ * MOST_REMEMBERED limits the versions whose comparisons are kept. Any other version is compared again before it is
+ * sent.
+ */
 const MOST_REMEMBERED = 1000
 
 export interface ComparisonsParts {
@@ -45,7 +48,7 @@ type Copied = Named & Pick<Version, 'bytes' | 'encoding'> & { copy: string }
 
 const NOTHING_EARLIER: HeldDifference = { older: null, summary: null }
 
-/** Comparisons compares a version with its baselines, and keeps the results until the version is sent. */
+/** Comparisons compares a version with its baselines, and keeps the results for the time when the version is sent. */
 export class Comparisons {
   readonly #checkerFor: CheckerFor
   readonly #judging: Judging
@@ -79,7 +82,10 @@ export class Comparisons {
     return known
   }
 
-  /** of compares the copy of a version with its current baselines. An approved version is not compared. */
+  /**
+   * of compares the copy of a version with its current baselines. A version that a person approved, or that has no
+   * copy, is not compared.
+   */
   async of(version: Version): Promise<Compared> {
     const { id, approved, bytes, spool: name } = version
     const known = this.#known.get(id)
@@ -101,22 +107,21 @@ export class Comparisons {
   }
 
   /**
-   * differenceIfHeld returns what a version changes if a guard holds it now; null if it passes. Rejects when the signal
-   * aborts, or with an error that is `isRetryable`.
+   * differenceIfHeld returns what a version changes if a guard holds it now; null if no guard does. Without baselines,
+   * it returns an empty difference. Rejects when the signal aborts, or with an error that is `isRetryable`.
    */
   async differenceIfHeld(
     version: GuardedVersion & Copied,
     compared: Compared,
     signal: AbortSignal,
   ): Promise<HeldDifference | null> {
-    // Without an earlier version there is nothing to compare with.
     if (compared.size === 0) return NOTHING_EARLIER
     return this.judge(version, compared) === null ? null : this.#difference(version, signal)
   }
 
   /**
-   * #difference returns what a held version changes, compared with the first of its baselines that has a copy. If that
-   * cannot be found out, the version is held all the same.
+   * #difference compares a held version with the first of its baselines that has a copy. If the comparison fails, it
+   * logs the error and returns a difference without summary, because the version is held all the same.
    */
   async #difference(
     { bytes, copy, encoding, ...named }: Copied,
@@ -148,7 +153,7 @@ export class Comparisons {
     }
   }
 
-  /** remember keeps the comparisons of this version until it is sent. */
+  /** remember keeps the comparisons of a version, and forgets the oldest comparisons if there are too many. */
   remember(id: number, compared: Compared): void {
     this.#known.set(id, compared)
     const [oldest] = this.#known.keys()
@@ -188,9 +193,9 @@ export function judge(
 }
 
 /**
- * baselines returns the versions that the new version would replace: the baselines of its feed. A feed that has none,
- * because a rule gave it another name, has the first of these: the last version of the same file, the baselines of the
- * feed that the path names without the rule, or the `formerVersion`.
+ * baselines returns the versions that the new version would replace: the baselines of its feed. A feed without
+ * baselines might have had another name before. It then has the first of these: the last version of the same file, the
+ * baselines of the feed that the path names without a rule, or the `formerVersion`.
  */
 function baselines(
   judging: Judging,
@@ -208,7 +213,7 @@ function baselines(
     (other) =>
       other.id !== id && other.account === account && SENT_OR_WAITING.includes(other.state),
   )
-  return found.length > 0 ? found : [former()].filter((one) => one !== null)
+  return found.length > 0 ? found : [former()].filter((version) => version !== null)
 }
 
 /**

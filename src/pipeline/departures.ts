@@ -50,13 +50,15 @@ export class Departures {
   readonly #log: Log
   /** Files that are known to have their temporary names, by token. */
   readonly #partialMoves = new Map<string, Departure>()
-  /** Files that were moved since the last listing, with their identity before; `isAway`: the file did not come back. */
+  /**
+   * Files that were moved since the last listing. `identity` is from before the move; `isAway`: the file is away now.
+   */
   readonly #moved = new Map<string, { identity: FileIdentity; isAway: boolean }>()
-  /** Monotonic ms until which a file stays: putting it back causes a listing, which must not move it again at once. */
+  /** Monotonic ms until which a file stays that was put back: the listing that follows must not move it again. */
   readonly #waiting = new Map<string, number>()
   /** Files that stay, because another try would end in the same way. */
   readonly #unmovable = new Map<string, FileIdentity>()
-  /** The system's code for each path that could not be moved. */
+  /** The paths that could not be moved, with the system's code, and whether the log gets each failure of the path. */
   readonly #failing = new Map<string, { code: string; logEachTime: boolean }>()
   #isStopping = false
 
@@ -77,8 +79,8 @@ export class Departures {
   }
 
   /**
-   * hasMoved returns whether we moved this file since the last listing, or a crash interrupted its move. A returned file
-   * has another ctime.
+   * hasMoved returns whether we moved this file since the last listing, or a crash interrupted its move. The ctime of a
+   * file that we put back does not count, because the move changed it.
    */
   hasMoved({ path, identity }: Sighting): boolean {
     const moved = this.#moved.get(path)
@@ -90,7 +92,8 @@ export class Departures {
   }
 
   /**
-   * isLeaving returns whether we are moving the file, or moved it since the last listing: its absence proves nothing.
+   * isLeaving returns whether we are moving the file at a path, or moved it since the last listing, so that its absence
+   * proves nothing.
    */
   isLeaving(path: string): boolean {
     return this.#moved.has(path) || this.#partialMoves.values().some((move) => move.path === path)
@@ -101,7 +104,7 @@ export class Departures {
     this.#isStopping = true
   }
 
-  /** moveFinished moves or deletes the files of ended versions and records it, if the configuration says so. */
+  /** moveFinished moves or deletes the files of ended versions, and records this, if the configuration says so. */
   async moveFinished(listing: Listing): Promise<void> {
     const { afterReject, afterUpload, rescanMs } = this.#inboxConfig
     if (afterUpload === 'keep' && afterReject === 'keep') return
@@ -130,7 +133,7 @@ export class Departures {
     }
   }
 
-  /** isComplete returns whether no file stays in the folder because it could not be moved. */
+  /** isComplete returns whether every file that was to leave the folder could be moved. */
   get isComplete(): boolean {
     return this.#failing.size === 0
   }
@@ -143,7 +146,10 @@ export class Departures {
       for (const path of known.keys()) if (!stays.has(path)) known.delete(path)
   }
 
-  /** resume begins the pass after a listing: it tries again to move files that still have their temporary names. */
+  /**
+   * resume begins the pass after a listing: it forgets which files were moved before the listing, and tries again to
+   * move the files that still have their temporary names.
+   */
   async resume({ unknown }: Listing): Promise<void> {
     this.#moved.clear()
     const departures = [...this.#partialMoves.values()].filter(
@@ -170,7 +176,7 @@ export class Departures {
     ended: ReadonlyMap<Departure, Disposed>,
   ): Promise<void> {
     if (departures.length === 0) return
-    for (const [departure, disposed] of ended) this.#logEnd(departure, disposed)
+    for (const [departure, disposed] of ended) this.#learn(departure, disposed)
     const record = () => {
       for (const departure of departures) {
         const { disposition, identity, path, token } = departure
@@ -238,7 +244,8 @@ export class Departures {
     return state === 'discarded' && afterUpload === 'archive' ? 'archive' : null
   }
 
-  #logEnd(departure: Departure, disposed: Disposed): void {
+  /** #learn logs how a departure ended, and remembers a failure: the path, the temporary name and the condition. */
+  #learn(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
     const wasPartial = this.#partialMoves.delete(token)
     const { id, feed } = this.#history.lastVersionAt(path) ?? {}

@@ -16,7 +16,7 @@ import type { DeedFacts } from './decide/person.ts'
 import { type BytesFacts, withNewestDate } from './decide/same-bytes.ts'
 import type { Held, SendEvent, SendFacts } from './decide/sending.ts'
 
-/** newerIn returns the id of the newest version of the feed in this state if it is newer than this version; else null. */
+/** newerIn returns the id of the feed's newest version in this state; null if that is not newer than this version. */
 function newerIn(
   state: State,
   history: VersionReads,
@@ -59,7 +59,7 @@ export function deedFacts(history: VersionReads, version: Version): DeedFacts {
   }
 }
 
-/** bytesFacts reads the facts that say whether a file repeats a version, or is older than one by its date. */
+/** bytesFacts reads the facts that say whether a file repeats a version, or has an older date than another version. */
 export function bytesFacts(
   { history, now }: { history: HistoryReader; now: number },
   { path, rule: { feed } }: Origin,
@@ -98,7 +98,7 @@ export function fileFacts(
   }
 }
 
-/** IDLE are the states of a version without known bytes in which the daemon does nothing about it. */
+/** IDLE are the states in which the daemon leaves a version without known bytes alone. */
 const IDLE: readonly string[] = ['incomplete', 'gone', 'failed'] satisfies State[]
 
 function beforeReading(events: readonly HistoryEvent[]): ReturnType<FileFacts['beforeReading']> {

@@ -1,6 +1,6 @@
 // The guards decide whether a well-formed feed is plausible enough to be sent without a person: missing postings would
-// be taken off the market, and nobody would know. They are pure functions that compare counts, sizes and shape with
-// earlier versions of the feed. `baselines` in history/version-reads.ts chooses these versions; docs/guards.md
+// be taken off the market, and nobody would know. The guards are pure functions that compare counts, sizes and shape
+// with earlier versions of the feed. `baselines` in pipeline/baselines.ts chooses these versions; docs/guards.md
 // explains the limits.
 
 import type { Config } from '../config/config.ts'
@@ -30,26 +30,27 @@ type Suspicion = { guard: GuardName; reason: string } | null
 
 const RELEASE =
   'If this is right, release it; otherwise correct the export and drop the feed again.'
-/** The average size of fewer postings means little. */
+/** With fewer postings than this, their average size means little. */
 const FEW = 10
-/** In most feeds, descriptions are more than half of the bytes. */
+/** A larger loss of bytes for each posting is held. In most feeds, descriptions are more than half of the bytes. */
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
 /**
- * FeedPast is what the earlier versions of a feed say. It is asked only about a version that replaces most postings.
+ * FeedPast answers questions about the earlier versions of a feed. A guard asks only about a version that replaces most
+ * postings.
  */
 export interface FeedPast {
   /** turnovers returns the share of postings (0 to 1) that each of the last uploads replaced. */
   turnovers(): readonly number[]
   /**
-   * isOtherFile returns whether this is the first version of its feed from its path, and no earlier version from
-   * another path replaced all postings, too.
+   * isOtherFile returns whether this is the first version of its feed from its path, and no recent version came from a
+   * new path with all postings replaced.
    */
   isOtherFile(): boolean
 }
 
-/** EarlierVersions are the versions that the new one would replace, and what else is known of its feed. */
+/** EarlierVersions are the versions that the new version would replace, and what else is known of its feed. */
 export interface EarlierVersions {
   older: readonly Baseline[]
   past?: FeedPast
@@ -151,7 +152,7 @@ function collapsed(newer: GuardedVersion, older: Baseline, limits: GuardLimits):
   for (const { guard, what, of } of COUNTS) {
     const [before, now] = [of(older), of(newer)]
     if (now >= before || (before - now) * 100 < before * limits.maxDropPercent) continue
-    const share = `${percent(now / before)} %`
+    const share = `${lossPercent(now / before)} %`
     const said =
       guard === 'drop'
         ? `the feed dropped from ${counted(before)} to ${number(now)} (${share})`
@@ -169,7 +170,7 @@ function shrunk(newer: GuardedVersion, older: Baseline): Suspicion {
   if (isUtf16(older) !== isUtf16(newer)) return null
   const size = { before: older.bytes / before, now: newer.bytes / now }
   if (size.now * 100 >= size.before * (100 - MAX_SHRINK_PERCENT)) return null
-  const change = `from ${number(size.before)} bytes on average to ${number(size.now)} (${percent(size.now / size.before)} %)`
+  const change = `from ${number(size.before)} bytes on average to ${number(size.now)} (${lossPercent(size.now / size.before)} %)`
   return { guard: 'shrink', reason: `the postings shrank ${change}` }
 }
 
@@ -178,8 +179,8 @@ function isUtf16({ encoding }: GuardedVersion): boolean {
 }
 
 /**
- * replaced finds a version with nearly all postings replaced by others. Many feeds do this each day, so the guard holds
- * only if earlier uploads of the feed show that it is unusual: a first renewal proves nothing.
+ * replaced finds a version that replaces more than 90 % of the postings by others. Many feeds do this each day, so the
+ * guard holds only a feed with earlier uploads of which none did this.
  */
 function replaced({ changes, postings, withoutId }: Baseline, { turnovers }: FeedPast): Suspicion {
   if (changes === null || postings === null || postings === 0) return null
@@ -189,12 +190,12 @@ function replaced({ changes, postings, withoutId }: Baseline, { turnovers }: Fee
   if (!tooMany(gone / postings)) return null
   const before = turnovers()
   if (before.length === 0 || before.some(tooMany)) return null
-  const share = `${number(gone)} of ${counted(postings)} were replaced by others (${percent(1 - gone / postings)} %)`
+  const share = `${number(gone)} of ${counted(postings)} were replaced by others (${lossPercent(1 - gone / postings)} %)`
   return { guard: 'replaced', reason: `${share}, unlike in its recent uploads` }
 }
 
-/** percent returns the loss, rounded down: a feed that still has postings never shows "100 %". */
-function percent(left: number): number {
+/** lossPercent rounds the loss down, so that a feed that still has postings never shows "100 %". `left` is 0 to 1. */
+function lossPercent(left: number): number {
   return Math.floor((1 - left) * 100)
 }
 

@@ -1,5 +1,5 @@
-// Writes what the decisions about files say: it reads the facts of a path, asks decide/file.ts, and writes the answer.
-// Call its writing methods within a transaction.
+// Writes what the decisions about files say: the Ledger reads the facts of a path, asks decide/file.ts, and writes the
+// answer.
 
 import { WRONG_ACCOUNT } from '../domain/reason-codes.ts'
 import { IN_MOTION, REPLACEABLE } from '../domain/states.ts'
@@ -20,8 +20,8 @@ export interface LedgerParts {
   /** onMove is called with every new state once it is committed. It must not write or throw. */
   onMove: (version: Version) => void
   /**
-   * inSameTransaction adds writes to a transaction: `path` is null if the version gets a new state in it; else the
-   * version gets another file, at `path`.
+   * inSameTransaction adds writes to the transaction in which a version gets a new state (`path` is null), or another
+   * file (at `path`).
    */
   inSameTransaction?: (version: Version, path: string | null) => void
 }
@@ -67,7 +67,7 @@ export class Ledger {
     return this.#history.unreadAt(path)
   }
 
-  /** commitFile is `writeFile` in a transaction of its own, or in one that it shares with others of the same moment. */
+  /** commitFile runs `writeFile` in a transaction that it can share with other work of the same moment. */
   commitFile(origin: Origin, event: FileEvent, when?: 'soon'): Promise<Version[]> {
     return this.#history.commit(() => this.writeFile(origin, event), when)
   }
@@ -119,15 +119,15 @@ export class Ledger {
   }
 
   /**
-   * readdress gives a version the account of the rule of its path, writes it, and returns the version. If that rule
-   * names another feed, the version keeps its account, unless that account cannot be used.
+   * readdress gives a version the account that the rule of its path names, writes this, and returns the version. If the
+   * rule names another feed, the version keeps its account, unless the last attempt found the account unusable.
    */
   readdress(version: Version, rule: RuleInForce): Version {
     const { account, feed, id } = version
     if (account === rule.account) return version
     const lastCode = () => this.#history.attempts(id, 1)[0]?.code ?? ''
-    const isOurs = feed === rule.feed || WRONG_ACCOUNT.includes(lastCode())
-    return isOurs ? this.#history.update(id, { account: rule.account }) : version
+    const needsRule = feed === rule.feed || WRONG_ACCOUNT.includes(lastCode())
+    return needsRule ? this.#history.update(id, { account: rule.account }) : version
   }
 
   #added(version: Version): void {

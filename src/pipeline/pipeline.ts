@@ -3,7 +3,7 @@
 //
 //   1. settle    daemon/record-listing.ts, inbox/settling.ts: wait until the file has not changed for a while
 //   2. snapshot  `take`: copy the bytes into the spool, check, hash and count them in one pass
-//   3. check     `#judge`: are these bytes new for the feed, and are they well-formed?
+//   3. check     `#conclude`: are these bytes new for the feed, and are they well-formed?
 //   4. guard     baselines.ts: hold for a person what looks like an accident
 //   5. send      attempt.ts, when the version is due: get a form, guard again, post the copy
 //   6. clean up  post-delivery.ts, after each end: receipt, archive or quarantine, remove unneeded copies
@@ -52,13 +52,13 @@ export interface Candidate {
   /** The identity of the settled file; null means the file as it is now. */
   identity: FileIdentity | null
   rule: FeedRule
-  /** On a last look, an incomplete document is rejected. */
+  /** True if the file is not read again, so that an incomplete document is rejected. */
   final: boolean
   /** The file never stays the same, so it is read as it is, and taken if its bytes stay the same meanwhile. */
   isRestless?: boolean
   /** The file could not be read before: the history records nothing until it can be read. */
   isSkipped?: boolean
-  /** See `CheckJob`. */
+  /** Descriptor of the file, if another user had to open it. The caller closes it. */
   opened?: number | undefined
 }
 
@@ -113,9 +113,9 @@ export class Pipeline {
   }
 
   /**
-   * 2. take copies the bytes of a settled file into the spool, checks, hashes and counts them in one pass. It throws
-   * errors that are `isRetryable`, and the signal's reason. Any other error is a fault of ours and fails this version
-   * alone.
+   * 2. take copies the bytes of a settled file into the spool, checks, hashes and counts them in one pass, and writes
+   * what follows for its version. It throws errors that are `isRetryable`, and the signal's reason. Any other error is
+   * a fault of ours and fails this version alone.
    */
   async take(file: Candidate, signal: AbortSignal): Promise<Taken> {
     if (!file.isSkipped) await this.#write(file, { kind: 'reading' }, 'soon')
@@ -136,7 +136,7 @@ export class Pipeline {
       )
       const failed = await this.#write(file, { kind: 'fault', reason: faultReason(error) }, 'soon')
       if (failed === null) throw error
-      return this.#taken(failed)
+      return this.#finish(failed)
     }
   }
 
@@ -158,7 +158,7 @@ export class Pipeline {
     )
     switch (result.kind) {
       case 'changed':
-        return this.#lookAgain(file, file.isRestless ? NEVER_STILL : READ_CHANGED)
+        return this.#interrupt(file, file.isRestless ? NEVER_STILL : READ_CHANGED)
       case 'unreadable':
         return this.#unreadable(file, result)
       case 'no-room': {
@@ -167,12 +167,12 @@ export class Pipeline {
         const reason = isFull
           ? `not enough disk space for the copy: ${result.reason}`
           : result.reason
-        await this.#lookAgain(file, { code: NO_ROOM, reason, hint })
+        await this.#interrupt(file, { code: NO_ROOM, reason, hint })
         return { kind: 'no-room', code, reason, hint }
       }
       case 'read':
         this.#observer?.checked(result.verdict)
-        return this.#judge(file, result, { copy, signal })
+        return this.#conclude(file, result, { copy, signal })
       default:
         return result satisfies never
     }
@@ -180,16 +180,17 @@ export class Pipeline {
 
   async #unreadable(file: Candidate, { code, hint, reason }: Unreadable): Promise<Taken> {
     if (isMissing(code))
-      return this.#lookAgain(file, { code: LEFT, reason: 'it left while it was read' })
+      return this.#interrupt(file, { code: LEFT, reason: 'it left while it was read' })
     await this.#write(file, { kind: 'unreadable' })
     return { kind: 'skipped', reason, hint }
   }
 
   /**
-   * 3. #judge asks what the bytes mean, keeps the copy of what may be sent, and writes the decision. Bytes first, then
-   * the row that names them: a crash in between leaves a copy without a row, never a row without its copy.
+   * 3. #conclude asks what the bytes mean, keeps the copy if the bytes may be sent, and writes the decision. It writes
+   * the copy before the row that names it: a crash in between leaves a copy without a row, never a row without its
+   * copy.
    */
-  async #judge(
+  async #conclude(
     file: Candidate,
     read: Read,
     { copy, signal }: { copy: string; signal: AbortSignal },
@@ -198,7 +199,7 @@ export class Pipeline {
     const answer = judgeRead(this.#ledger.facts(file), file, found)
     const isSendable = answer.kind === 'sendable'
     const named = { feed: file.rule.feed, account: file.rule.account, path: file.path }
-    // 4. The guards compare the postings with the postings of the versions that this version would replace.
+    // 4. The guards compare the postings with the versions that this version would replace.
     const compared: Compared = isSendable
       ? await this.#comparisons.ofIndex({ ...named, bytes: read.bytes }, this.#spool.indexOf(copy))
       : new Map()
@@ -215,7 +216,7 @@ export class Pipeline {
     const isKept = isSendable || (answer.kind === 'older' && read.verdict.kind === 'ok')
     const { feed } = file.rule
     const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const id = isKept ? await this.#idFor(file, { isSendable }) : null
+    const id = isKept ? await this.#ensureVersion(file, { isSendable }) : null
     const kept = id === null ? null : await this.#spool.keep(copy, { id, feed, postings })
     if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
     const [changes = null] = compared.values()
@@ -235,11 +236,11 @@ export class Pipeline {
       return { kind: 'seen', version: seen }
     }
     if (version.state === 'queued' && isSendable) this.#comparisons.remember(version.id, compared)
-    return this.#taken(version)
+    return this.#finish(version)
   }
 
-  /** #idFor returns the id of the version that the copy belongs to, and adds the version if there is none. */
-  async #idFor(file: Candidate, { isSendable }: { isSendable: boolean }): Promise<number> {
+  /** #ensureVersion returns the id of the version that the copy belongs to. It adds the version if there is none. */
+  async #ensureVersion(file: Candidate, { isSendable }: { isSendable: boolean }): Promise<number> {
     const event = { kind: 'named', isSendable } as const
     if (decideFile(this.#ledger.facts(file), file, event).length > 0) await this.#write(file, event)
     const unread = this.#ledger.unreadAt(file.path)
@@ -247,19 +248,20 @@ export class Pipeline {
     return unread.id
   }
 
-  async #taken(version: Version): Promise<Taken> {
+  /** #finish cleans up after a version and returns it as taken. */
+  async #finish(version: Version): Promise<Taken> {
     await this.#postDelivery.cleanUp(version)
     return { kind: 'version', version }
   }
 
-  async #lookAgain(file: Candidate, reason: Reason) {
+  async #interrupt(file: Candidate, reason: Reason) {
     await this.#write(file, { kind: 'interrupted', reason })
     return { kind: 'again', reason: reason.reason } as const
   }
 
   /**
-   * #write decides about an event of the file and commits the decision. It returns the version of the file if it
-   * changed.
+   * #write decides about an event of the file and commits the decision. It returns the version of the file, or null if
+   * that version did not change.
    */
   async #write(file: Candidate, event: FileEvent, when?: 'soon'): Promise<Version | null> {
     const [changed = null] = await this.#ledger.commitFile(file, event, when)
@@ -267,7 +269,7 @@ export class Pipeline {
   }
 }
 
-/** seenIn returns the version whose bytes came again, as it is now. */
+/** seenIn returns the version whose bytes came again, as it is now. Throws if the path has no version. */
 function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgement): Version {
   const known = answer.kind === 'same' ? history.version(answer.version.id) : null
   const version = known ?? history.lastVersionAt(path) ?? history.newestRead(rule.feed)
@@ -275,7 +277,7 @@ function seenIn(history: History, { path, rule }: Candidate, answer: ReadJudgeme
   return version
 }
 
-/** readFileOf returns what the decisions need of a file that was read. `final`: the file is not read again. */
+/** readFileOf returns what the decisions need of a file that was read. `final` is true if it is not read again. */
 export function readFileOf(read: Read, { final }: Pick<Candidate, 'final'>): ReadFile {
   const { sha256, md5, bytes, encoding, verdict } = read
   const content = verdict.kind === 'ok' ? verdict.content : {}
@@ -294,11 +296,11 @@ export function readFileOf(read: Read, { final }: Pick<Candidate, 'final'>): Rea
     sha256,
     final,
     patch,
-    reason: verdict.kind === 'ok' ? null : placed(verdict, hint),
+    reason: verdict.kind === 'ok' ? null : reasonOf(verdict, hint),
   }
 }
 
-function placed(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {
+function reasonOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hint: string): Reason {
   const { position } = verdict
   const reason = position
     ? `line ${position.line}, column ${position.column}: ${verdict.reason}`

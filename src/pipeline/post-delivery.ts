@@ -63,8 +63,8 @@ export class PostDelivery {
   }
 
   /**
-   * recover reads which moves and receipts a crash interrupted. The first pass after a listing completes them: the start
-   * does not wait for the vendor's file system.
+   * recover reads which moves and receipts a crash interrupted. The first pass after a listing completes them, so that
+   * the start does not wait for the vendor's file system.
    */
   recover(): void {
     this.#departures.recover()
@@ -72,9 +72,8 @@ export class PostDelivery {
   }
 
   /**
-   * listed completes what a listing permits: it moves finished files, and writes the receipts that are still missing. It
-   * runs in the background, so that a slow archive does not delay a scan. While it runs, a later listing starts no
-   * second pass.
+   * listed begins a pass that moves finished files and writes the receipts that are still missing. The pass runs in the
+   * background, so that a slow archive does not delay a scan. While a pass runs, another listing begins no second pass.
    */
   listed(listing: Listing): void {
     this.#moving ??= this.#pass(listing)
@@ -106,20 +105,23 @@ export class PostDelivery {
     await this.#moving
   }
 
+  /** #trimSpool removes the copies of a feed's versions that nobody needs any more. */
   async #trimSpool(feed: string): Promise<void> {
     const history = this.#history
     // Keep at least the newest upload: the next version is compared with its postings.
     const keeps = Math.max(1, this.#keepVersions)
-    const kept = history.spooled(feed)
-    const old = kept.filter(({ state }) => state === 'uploaded').slice(keeps)
-    const older = kept.filter(({ reasonCode }) => reasonCode === OLDER)
-    old.push(...older.toSorted((a, b) => (isBefore(a.date, b.date) ? 1 : -1)).slice(keeps))
+    const spooled = history.spooled(feed)
+    const uploaded = spooled.filter(({ state }) => state === 'uploaded')
+    const older = spooled
+      .filter(({ reasonCode }) => reasonCode === OLDER)
+      .toSorted((a, b) => (isBefore(a.date, b.date) ? 1 : -1))
     // Keep the copy of the newest version, so that a person can restore it: the unchanged file is not read again.
     const newest = history.newestRead(feed)?.id
-    const spent = kept.filter((each) => {
+    const spent = spooled.filter((each) => {
       return each.id !== newest && SPENT.includes(each.state) && !older.includes(each)
     })
-    for (const { id, spool: name } of [...old, ...spent]) {
+    const unneeded = [...uploaded.slice(keeps), ...older.slice(keeps), ...spent]
+    for (const { id, spool: name } of unneeded) {
       // Update the row before the file, so that no delivery of this feed begins in between.
       history.update(id, { spool: null })
       // A restored version shares the copy of the earlier one.

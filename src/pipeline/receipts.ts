@@ -27,9 +27,9 @@ const FAILING_MS = 10 * MINUTE
 const BATCH_SIZE = 64
 
 /**
- * failingMs returns how long the condition lasts without another failure. Each listing tries again and renews the
- * condition. A newer version can end the failure without another write, so the condition also ends by itself.
- * `rescanMs` is the longest time between two listings.
+ * failingMs returns how many ms the condition `dispositions-failing` lasts without another failure. Each listing tries
+ * again and renews the condition. A newer version can end the failure without another write, so the condition also ends
+ * by itself. `rescanMs` is the longest time between two listings.
  */
 export function failingMs(rescanMs: number): number {
   return FAILING_MS + rescanMs
@@ -80,8 +80,8 @@ export class Receipts {
   }
 
   /**
-   * writePending writes the pending receipts of a version; without `id` all pending receipts. Whatever the order of the
-   * calls, the receipt at a path is about the newest version.
+   * writePending writes the pending receipts of a version, or without `id` all pending receipts. Whatever the order of
+   * the calls, the receipt at a path is about the newest version.
    */
   async writePending(id: number | null = null): Promise<void> {
     const pending = this.#history.pendingReceipts(id)
@@ -89,8 +89,9 @@ export class Receipts {
   }
 
   /**
-   * #write writes a receipt once the earlier writes at its path have ended. `isRepeat`: an earlier try failed and was
-   * logged, and the folder was listed since. If the directory is still missing, it left with its files.
+   * #write writes a receipt once the earlier writes at its path have ended. `isRepeat` is true after a try that failed
+   * and was logged, and a listing since then. If the directory is still missing, it left with its files, so that nobody
+   * needs the receipt.
    */
   #write(receipt: PendingReceipt, { isRepeat = false } = {}): Promise<void> {
     const { path } = receipt
@@ -118,8 +119,8 @@ export class Receipts {
 
   /**
    * retry writes the pending receipts after a listing, also receipts that a command recorded, and then the receipts
-   * that could not be written before. It stops at the first one that fails again, because each receipt costs a search
-   * of the history for a newer version.
+   * that could not be written before. It stops at the first receipt that fails again, because each receipt costs a
+   * search of the history for a newer version.
    */
   async retry({ unknown }: Listing): Promise<void> {
     await this.writePending()
@@ -136,7 +137,7 @@ export class Receipts {
   async #writeNow(receipt: PendingReceipt, { isRepeat }: { isRepeat: boolean }): Promise<void> {
     const history = this.#history
     const token = history.receiptToken(receipt)
-    // Another call has written it meanwhile.
+    // Another call has written this receipt meanwhile.
     if (token === null && !isRepeat) return
     // The version can get another state during the write: its receipt then stays pending.
     const settle = () => history.receiptWritten(receipt, token)
@@ -144,21 +145,7 @@ export class Receipts {
     const { id, path: file } = receipt
     const version = history.version(id)
     if (version === null || !isToldAt(file, version, history)) return history.commit(settle, 'soon')
-    const { state, reason, reasonCode, line, column } = version
-    const { sha256, postings, fileUrl } = version
-    const content: Receipt = {
-      schemaVersion: 1,
-      file,
-      state,
-      reason,
-      reasonCode,
-      line,
-      column,
-      sha256,
-      postings,
-      fileUrl,
-      at: isoTime(this.#clock.now()) ?? '',
-    }
+    const content = receiptOf(version, file, this.#clock.now())
     const written = await this.#dispositions.writeReceipt(content, token ?? newToken())
     const isMissing = written.kind === 'problem' && isDirectoryMissing(written.code)
     if (written.kind === 'problem' && !isMissing) {
@@ -171,6 +158,25 @@ export class Receipts {
     if (written.kind === 'problem' && !(isMissing && isRepeat))
       this.#unwritten.set(`${id} ${file}`, receipt)
     await history.commit(settle, 'soon')
+  }
+}
+
+/** receiptOf returns the receipt of a version beside the file `file`, written at `now` (wall ms). */
+function receiptOf(version: Version, file: string, now: number): Receipt {
+  const { state, reason, reasonCode, line, column } = version
+  const { sha256, postings, fileUrl } = version
+  return {
+    schemaVersion: 1,
+    file,
+    state,
+    reason,
+    reasonCode,
+    line,
+    column,
+    sha256,
+    postings,
+    fileUrl,
+    at: isoTime(now) ?? '',
   }
 }
 

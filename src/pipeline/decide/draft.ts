@@ -41,7 +41,7 @@ export class Draft {
     return this
   }
 
-  /** drops returns whether this decision takes a version back. */
+  /** drops returns whether this decision removes the version `id`. */
   drops(id: number): boolean {
     return this.transitions.some((each) => each.kind === 'drop' && each.id === id)
   }
@@ -52,7 +52,10 @@ export function versionFor(facts: PathFacts, origin: Origin): Draft {
   return ownUnread(facts, origin) ?? failedUnread(facts, origin) ?? added(facts, origin)
 }
 
-/** newestFor returns the version for sendable bytes: the newest of its feed, because its file was finished last. */
+/**
+ * newestFor returns the version for sendable bytes. It must be the newest of its feed, because its file was completed
+ * last. If a newer version was read before, a new version takes the place of the unread version.
+ */
 export function newestFor(facts: PathFacts, origin: Origin): Draft {
   const draft = versionFor(facts, origin)
   const { id } = draft
@@ -61,7 +64,11 @@ export function newestFor(facts: PathFacts, origin: Origin): Draft {
   return version === null ? draft : inheriting(facts, origin, version)
 }
 
-/** ownUnread returns the unread version of a path, which belongs to the feed that the rule of the path names now. */
+/**
+ * ownUnread returns the unread version of a path, with the account that its rule names now. If the rule now names
+ * another feed, a new version takes the place of the unread version. Returns null if there is no unread version, or if
+ * it has another feed and its file left.
+ */
 export function ownUnread(facts: PathFacts, origin: Origin): Draft | null {
   const unread = facts.unread()
   if (unread === null) return null
@@ -74,7 +81,10 @@ export function ownUnread(facts: PathFacts, origin: Origin): Draft | null {
   return unread.state === 'gone' ? null : inheriting(facts, origin, unread)
 }
 
-/** failedUnread settles a version again that failed by an error of feedsyncd before its bytes were known. */
+/**
+ * failedUnread settles a version again that failed by an error of feedsyncd before its bytes were known. Returns null
+ * if the path has no such version.
+ */
 export function failedUnread(facts: PathFacts, origin: Origin): Draft | null {
   const last = facts.last()
   if (last?.state !== 'failed' || last.sha256 !== null) return null
@@ -82,7 +92,9 @@ export function failedUnread(facts: PathFacts, origin: Origin): Draft | null {
   return new Draft(last).move('settling')
 }
 
-/** inheriting adds a version of the rule's feed in place of an unread one. It keeps its `incompleteSince`. */
+/**
+ * inheriting adds a version of the rule's feed in place of an unread version, and keeps its size and `incompleteSince`.
+ */
 function inheriting(facts: PathFacts, origin: Origin, unread: Version): Draft {
   const { bytes, id, incompleteSince } = unread
   const draft = added(facts, origin, { bytes, incompleteSince })

@@ -36,7 +36,7 @@ import type { Held } from './sending.ts'
 export interface FileFacts extends BytesFacts, PathFacts {
   /** isAlone returns whether the version `last` has no other file. */
   isAlone(): boolean
-  /** waiting returns the versions of the feed that a newer one can take the place of. */
+  /** waiting returns the versions of the feed whose place a newer version can take. */
   waiting(): readonly Placed[]
   /** beforeReading returns the state that the unread version had before it was last read, with its reason, or null. */
   beforeReading(): { state: State; reason: Reason | null } | null
@@ -57,7 +57,7 @@ export type FileEvent =
   | { kind: 'restless'; reason: Reason }
   /** The file is read, and its copy needs the id of its version. */
   | { kind: 'named'; isSendable: boolean }
-  /** The file is read. `held` judges it by the guards; it is asked only if the file is sendable. */
+  /** The file is read. `held` asks the guards, and is called only if the file is sendable. */
   | { kind: 'read'; file: ReadFile; held: () => Held | null }
   /** An error of feedsyncd itself ended the reading. */
   | { kind: 'fault'; reason: Reason }
@@ -148,8 +148,9 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
 }
 
 /**
- * judgedAnew forgets a path, so that its file is read again: the file was older by date than another file, and is not by
- * the rules in force, for example because its rule now says that dates do not count.
+ * judgedAnew forgets a path, so that its file is read again, if the file was older by date than another file and is not
+ * by the rules in force, for example because its rule now says that dates do not count. For a version that was held
+ * beside another feed, `renamed` decides.
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
@@ -188,7 +189,10 @@ export type ReadJudgement =
   | { kind: 'older'; newer: Version }
   | { kind: 'sendable' | 'incomplete' | 'rejected' }
 
-/** judgeRead answers, in this order: the same bytes? an older date? well-formed, incomplete or broken? */
+/**
+ * judgeRead asks in this order: does the file repeat a version, does its name have an older date than another version,
+ * and is the document well-formed, incomplete or broken?
+ */
 export function judgeRead(facts: BytesFacts, origin: Origin, file: ReadFile): ReadJudgement {
   const same = sameBytes(facts, origin, file)
   if (same !== null) return { kind: 'same', version: same }
@@ -249,8 +253,10 @@ function stillSince(unread: Version | null, bytes: number | null): number | null
 function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transition[] {
   const { id, state } = version
   const unread = facts.unread()
-  const isOwn = unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
-  const draft = new Draft(version, isOwn ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
+  // An unread version of another feed whose file left stays as it is.
+  const isDropped =
+    unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
+  const draft = new Draft(version, isDropped ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
   const reason = { code: SAME_BYTES, reason: `the same bytes at ${origin.path}` }
   draft.transitions.push({ kind: 'seen', id, reason })
   const date = dateOf(origin, facts.now)
@@ -279,22 +285,23 @@ function concluded(
   // The file might have left after it was read, but the spool has its copy.
   if (draft.state === 'gone') draft.move('settling')
   if (draft.state !== 'checking') draft.move('checking')
-  const date = dateOf(origin, facts.now) ?? datesOf(facts, origin)
+  const date = dateOf(origin, facts.now) ?? newestDateOf(facts, origin)
   draft.move(to, reason, { ...patch, date, modifiedAt: modifiedAt(origin.identity) })
   const others = isSendable ? replaced(facts.waiting(), draft.id, to) : []
   return [...draft.transitions, ...linked(facts, origin, draft), ...others]
 }
 
 /**
- * datesOf returns the newest date of the feed, for a version without a date in its name; null if dates do not count.
+ * newestDateOf returns the newest date of the feed, for a version without a date in its name; null if the feed has no
+ * date, or dates do not count.
  */
-function datesOf(facts: FileFacts, { rule }: Origin): string | null {
+function newestDateOf(facts: FileFacts, { rule }: Origin): string | null {
   return rule.dated ? (facts.newestDated()?.date ?? null) : null
 }
 
 /**
- * linked records that a path is this version. If the path was a version of another feed, that version loses this file.
- * A rejected version without another file becomes `gone`; a waiting version without another file is superseded.
+ * linked records that a path is this version. If the path was a version of another feed before, the earlier version
+ * loses its file. Without another file, a rejected version becomes `gone`, and a waiting version is superseded.
  */
 function linked(facts: FileFacts, { identity, path, rule }: Origin, draft: Draft): Transition[] {
   const { id, state } = draft

@@ -1,4 +1,4 @@
-// Decides what the word of a person means for a version. Pure: app/decisions.ts reads the facts and writes the
+// Decides what a command of a person means for a version. Pure: app/decisions.ts reads the facts and writes the
 // transitions in one transaction.
 
 import { commandFor, hintWith } from '../../domain/command.ts'
@@ -11,7 +11,7 @@ export type Deed = 'release' | 'discard' | 'retry' | 'restore'
 
 export interface DeedFacts {
   version: Version
-  /** The versions of the feed that a newer one can take the place of (`REPLACEABLE`). */
+  /** The versions of the feed whose place a newer version can take (`REPLACEABLE`). */
   waiting: readonly Placed[]
 }
 
@@ -67,7 +67,10 @@ function discard({ version: { id, state } }: DeedFacts, by: string) {
   ] satisfies Transition[]
 }
 
-/** retry queues a version again, which then supersedes the older versions as each queued version does. */
+/**
+ * retry queues a version again, which then supersedes the older versions as each queued version does. A version that
+ * was never read is read again.
+ */
 function retry({ version: { id, path, sha256, spool, state }, waiting }: DeedFacts, by: string) {
   // The attempt that the person asks for runs already.
   if (state === 'uploading') return []

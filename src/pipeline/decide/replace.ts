@@ -1,4 +1,4 @@
-// Newest wins: which version takes the place of which. Pure, and the only place that knows.
+// Decides which version takes the place of which: the newest wins. Pure. No other file decides this.
 
 import { ACCEPTED, REPLACEABLE } from '../../domain/states.ts'
 import type { Id, State, Transition, Version } from '../../history/port.ts'
@@ -10,8 +10,8 @@ export type Placed = Pick<Version, 'id' | 'state'>
 export const SENT_OR_WAITING: readonly State[] = [...ACCEPTED, 'uploaded']
 
 /**
- * replaceableBy returns the states that a newer version in this state takes the place of. A held version can be
- * discarded, so it takes the place of held ones only.
+ * replaceableBy returns the states of the older versions whose place a newer version in this state takes. A person
+ * might discard a held version, so it takes the place of held versions only.
  */
 export function replaceableBy(newer: State): readonly State[] {
   if (newer === 'held') return ['held']

@@ -8,13 +8,13 @@ import type { KnownFile, Origin, Reason, Version, VersionPatch } from '../../his
 /** ReadFile is what the reading of a file found. */
 export interface ReadFile {
   verdict: 'ok' | 'incomplete' | 'broken'
-  /** Why it is incomplete or broken; null for `ok`. */
+  /** Why the document is incomplete or broken; null if the verdict is `ok`. */
   reason: Reason | null
-  /** null if the read stopped. */
+  /** null if the file was not read to its end. */
   sha256: string | null
   /** The columns that the reading gives. */
   patch: VersionPatch
-  /** It was read for the last time: an incomplete document is rejected. */
+  /** The file is not read again, so that an incomplete document is rejected. */
   final: boolean
 }
 
@@ -41,7 +41,7 @@ export interface BytesFacts {
  */
 const RULE_COUNTS = ['records', 'postings', 'withoutId', 'duplicates', 'placeholder'] as const
 
-/** sameBytes returns the version that the file repeats, or null for a new one. */
+/** sameBytes returns the version that the file repeats; null if the file needs a new version. */
 export function sameBytes(facts: BytesFacts, origin: Origin, file: ReadFile): Version | null {
   const { sha256 } = file
   if (sha256 === null) return null
@@ -84,7 +84,7 @@ function isUnwritten(known: KnownFile | null, { identity }: Origin): boolean {
 
 /**
  * newerByDate returns the version with the newest date of the feed if the date in this file's name is older; else null.
- * Of two files with the same date, the file that is read later wins: the mtime of a file orders nothing.
+ * Of two files with the same date, the file that is read later wins, because the mtime of a file proves nothing.
  */
 export function newerByDate(
   facts: Pick<BytesFacts, 'newestDated' | 'now'>,
@@ -101,7 +101,9 @@ export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: numbe
   return rule.dated ? orderDate(path, now) : null
 }
 
-/** withNewestDate returns the version with the newest date, the newest version of several; null without versions. */
+/**
+ * withNewestDate returns the version with the newest date, or the newest of several such versions; null without any.
+ */
 export function withNewestDate(versions: readonly Version[]): Version | null {
   const order = (a: Version, b: Version) =>
     a.date === b.date ? b.id - a.id : (b.date ?? '') < (a.date ?? '') ? -1 : 1

@@ -1,8 +1,8 @@
 // Decides whether a version may take the place of another feed of its account. A form for an upload names the account,
 // but not the feed. A service might therefore keep only the last file of an account, and each export of one feed would
 // remove the postings of the other. A further feed waits until a person says that the service keeps all feeds of the
-// account. A name that looks like the name of another feed is held in any case: it is probably a copy of that feed, or its
-// next export under another name. Pure.
+// account. A name that looks like the name of another feed is held in any case: it is probably a copy of that feed, or
+// its next export under another name. Pure.
 
 import { furtherFeedHint } from '../../domain/further-feed.ts'
 import { type Alike, howAlike, isCopy, rulesFor } from '../../domain/likeness.ts'
@@ -33,20 +33,21 @@ export type AskingFeed = Pick<Version, 'feed' | 'path'> & { id?: number }
 export function secondFeed(own: AskingFeed, facts: AccountFacts): Held | null {
   if (facts.isKnown) return null
   const alike = goingFirst(own, facts.alike())
-  if (alike !== null) return lookAlike(own, alike)
+  if (alike !== null) return heldAsLookAlike(own, alike)
   const rival = facts.keepsAll ? null : goingFirst(own, facts.rivals())
-  return rival && further(own, rival, facts.account)
+  return rival && heldBeside(own, rival, facts.account)
 }
 
 /**
- * goingFirst returns a rival that goes first. Of two unknown feeds that wait, the feed with the lower version id does.
+ * goingFirst returns a rival that goes first, or null. Of two unknown feeds that wait, the feed with the lower version
+ * id goes first.
  */
 function goingFirst({ id }: AskingFeed, rivals: readonly Rival[]): Rival | null {
   const first = rivals.filter((rival) => rival.goesFirst || id === undefined || rival.id < id)
   return first.find(({ state }) => state === 'uploaded') ?? first[0] ?? null
 }
 
-function further({ path }: AskingFeed, rival: Rival, account: string): Held {
+function heldBeside({ path }: AskingFeed, rival: Rival, account: string): Held {
   const verb = rival.state === 'uploaded' ? 'has' : 'gets'
   const count = countOf(rival.postings ?? 0, 'posting')
   return {
@@ -57,7 +58,7 @@ function further({ path }: AskingFeed, rival: Rival, account: string): Held {
   }
 }
 
-function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
+function heldAsLookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
   const how = howAlike(feed, rival.feed)
   const texts: Record<Alike, string> = {
     case: `its name differs from ${rival.feed} only in capital letters`,
@@ -76,8 +77,8 @@ function lookAlike({ feed, path }: AskingFeed, rival: Rival): Held {
 }
 
 /**
- * heldAnew returns what another judgement means for a version that this guard holds: it waits for its turn, or is held
- * for what the guards find now. `waiting` are the versions of its feed.
+ * heldAnew returns what another judgement means for a version that the guard `second-feed` holds: the version is
+ * queued, or is held for what the guards find now. `waiting` are the versions of its feed whose place it can take.
  */
 export function heldAnew(
   { id }: Pick<Version, 'id'>,

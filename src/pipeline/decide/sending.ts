@@ -23,7 +23,7 @@ export interface SendFacts {
   isPaused: boolean
   /** Why a guard holds the version now; null if it passes, or if a person approved it. */
   held: Held | null
-  /** For each of these states, the id of the newest version of the feed that is newer than this one; else null. */
+  /** For each of these states, the id of the feed's newest version if it is newer than this version; else null. */
   newer: { queued: number | null; held: number | null }
   /** The earlier attempts in a row that ended with the code of this failure. */
   inARow: number
@@ -71,7 +71,7 @@ const DAEMON_STOPPED: Reason = { code: STOPPED, reason: 'the daemon stopped' }
 
 /**
  * decideSending returns what an event means for a version. A version that is not queued or uploading any more (a person
- * discarded it, or a newer one took its place) stays as it is.
+ * discarded it, or a newer version took its place) stays as it is.
  */
 export function decideSending(facts: SendFacts, event: SendEvent): Transition[] {
   if (facts.version.state === 'uploading') return whileUploading(facts, event)
@@ -105,7 +105,10 @@ function whileQueued(facts: SendFacts, event: SendEvent): Transition[] {
   }
 }
 
-/** begun decides when the form has come: only now may a byte leave. Newest wins, and the guards judge once more. */
+/**
+ * begun decides when the form has come, before the first byte of the file leaves: a newer version that waits takes the
+ * place of this version, and the guards judge once more.
+ */
 function begun(
   { version: { id }, held, isPaused, newer }: SendFacts,
   { key, startedAt }: Extract<SendEvent, { kind: 'prepared' }>,
@@ -113,7 +116,7 @@ function begun(
   if (isPaused) return []
   if (newer.queued !== null) return [{ kind: 'supersede', id, by: newer.queued }]
   if (held !== null) {
-    // A newer held version supersedes this version only if this version is held as well: else this version is sent.
+    // A newer held version supersedes this version only if a guard holds this version as well.
     if (newer.held !== null) return [{ kind: 'supersede', id, by: newer.held }]
     const { guard, ...reason } = held
     return [{ kind: 'move', id, to: 'held', reason, patch: { guard } }]
@@ -165,7 +168,7 @@ function afterFailure(
   // `failed`, not `rejected`: the bytes are right, and the other side might accept them tomorrow.
   if (isFinal(failure, inARow + 1))
     return [{ kind: 'move', id, to: 'failed', reason: reasonOf(failure) }]
-  // The row of a running attempt is counted already.
+  // While a version is uploading, `attempts` counts the running attempt already.
   const made = state === 'uploading' ? attempts : attempts + 1
   const at = attempt.endedAt + waitAfter(failure, Math.max(1, made - retries), random)
   return [again(version, reasonOf(failure), Math.max(at, notBefore ?? 0))]

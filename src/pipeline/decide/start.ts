@@ -10,8 +10,8 @@ import type { Placed } from './replace.ts'
 /** StartEvent is what the start found. */
 export type StartEvent =
   /**
-   * The last run ended in the middle of a step. `at`: wall ms of this start; `key`: the object key of the running
-   * attempt.
+   * The last run ended in the middle of a step. `at` is the wall ms of this start, and `key` the object key of the
+   * attempt that was running.
    */
   | { kind: 'crashed'; at: number; key: string | null }
   /** The copy in the spool was lost with a disk or a host. `paths` are the files of this version. */
@@ -56,7 +56,7 @@ function afterCrash(
 ): Transition[] {
   if (state === 'checking') return [{ kind: 'move', id, to: 'settling', reason: AFTER_STOP }]
   if (state !== 'uploading') return []
-  // Storage might have the file. It is sent again, under a new key.
+  // Storage might have the file. The next attempt sends the file again, under a new key.
   const end = {
     endedAt: at,
     outcome: 'unknown',
@@ -98,7 +98,8 @@ function hold(id: number): Transition {
 }
 
 /**
- * decideExpected adds a `gone` version for an expected feed without a file. `everyMs` is the time between two files.
+ * decideExpected adds a `gone` version for an expected feed of which no file has come. `everyMs` is the time between
+ * two files.
  */
 export function decideExpected({
   everyMs,

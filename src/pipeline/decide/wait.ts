@@ -12,8 +12,8 @@ export const CURVES = {
 } as const
 
 /**
- * waitAfter returns the wait in ms, at least what the other side asked for. `attempts` counts all attempts of the
- * version, at least 1; `random` is from 0 to 1.
+ * waitAfter returns the wait in ms, which is never shorter than the service or storage asked for. `attempts` counts the
+ * attempts of the version (1 or more); `random` is from 0 to 1.
  */
 export function waitAfter(
   { retryAfterMs, rule }: Pick<Failure, 'retryAfterMs' | 'rule'>,
