@@ -6,7 +6,7 @@ import type { Version } from './rows.ts'
 import { VERSION_FIELDS, type VersionRow, versionOf } from './version-row.ts'
 
 /** KeepsAll records that the person `by` said at `since` (wall ms) that the service keeps all feeds of an account. */
-export interface KeepsAll {
+interface KeepsAll {
   by: string
   since: number
 }

@@ -10,7 +10,7 @@ import type { Expectation, Version } from './rows.ts'
 const NOT_EXPECTED: Expectation = { expectedBy: null, overdue: false }
 
 /** ExpectingRules returns what the rules of the configuration (`FeedRule`) say about a path. */
-export type ExpectingRules = (
+type ExpectingRules = (
   path: string,
   named?: string | null,
 ) => { feed: string; expectEveryMs: number | null }

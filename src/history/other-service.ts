@@ -7,7 +7,7 @@ import type { VersionReads } from './version-reads.ts'
 import type { VersionWrites } from './version-writes.ts'
 
 /** Destination is a service, and who we are there: an account, or an account of a partner. */
-export interface Destination {
+interface Destination {
   baseUrl: string
   account: string | null
   partner: string | null

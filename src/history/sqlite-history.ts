@@ -20,7 +20,7 @@ import { pruner } from './pruning.ts'
 import { stateMark } from './state-mark.ts'
 import { tables } from './tables.ts'
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Path of the database. A missing directory is made (0750). */
   file: string
   log?: Log

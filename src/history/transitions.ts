@@ -46,7 +46,7 @@ export interface Paths {
 }
 
 /** Writing says where the transitions are written, and which functions hear of them. */
-export interface Writing {
+interface Writing {
   history: Ports
   paths: Paths
   /** Wall ms of the events. */

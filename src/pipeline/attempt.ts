@@ -17,7 +17,7 @@ import { sendFacts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import type { PostDelivery } from './post-delivery.ts'
 
-export interface AttemptParts {
+interface AttemptParts {
   clock: Clock
   comparisons: Comparisons
   history: History
@@ -37,7 +37,7 @@ export interface AttemptParts {
 }
 
 /** AttemptFigures are what the metrics count of an attempt. */
-export interface AttemptFigures {
+interface AttemptFigures {
   status: number | null
   bytesSent: number
   ms: number

@@ -35,7 +35,7 @@ const LOST: Held = {
  */
 const MOST_REMEMBERED = 1000
 
-export interface ComparisonsParts {
+interface ComparisonsParts {
   checkerFor: CheckerFor
   judging: Judging
   log: Log

@@ -51,7 +51,7 @@ export interface FeedPast {
 }
 
 /** EarlierVersions are the versions that the new version would replace, and what else is known of its feed. */
-export interface EarlierVersions {
+interface EarlierVersions {
   older: readonly Baseline[]
   past?: FeedPast
 }

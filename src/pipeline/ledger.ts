@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts'
 import { decideFile, type FileEvent, type FileFacts } from './decide/file.ts'
 import { fileFacts } from './facts.ts'
 
-export interface LedgerParts {
+interface LedgerParts {
   clock: Clock
   history: History
   log: Log

@@ -27,7 +27,7 @@ import type { GuardedVersion } from './guards.ts'
 import type { Ledger } from './ledger.ts'
 import type { PostDelivery } from './post-delivery.ts'
 
-export interface PipelineParts {
+interface PipelineParts {
   checkerFor: CheckerFor
   comparisons: Comparisons
   history: History

@@ -13,7 +13,7 @@ import { isBefore } from './decide/same-bytes.ts'
 import type { Departures } from './departures.ts'
 import type { Receipts } from './receipts.ts'
 
-export interface PostDeliveryParts {
+interface PostDeliveryParts {
   conditions: Conditions
   departures: Departures
   history: History

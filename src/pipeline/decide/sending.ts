@@ -50,7 +50,7 @@ export type SendEvent =
   /** An error of feedsyncd itself, or of its disk or database, ended the attempt. */
   | { kind: 'fault'; attempt: Try; error: unknown }
 
-export interface StoredEvent {
+interface StoredEvent {
   kind: 'stored'
   attempt: Try
   fileUrl: string | null
@@ -58,7 +58,7 @@ export interface StoredEvent {
   warning: string | null
 }
 
-export interface FailedEvent {
+interface FailedEvent {
   kind: 'failed'
   attempt: Try
   failure: Failure

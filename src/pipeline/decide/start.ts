@@ -8,7 +8,7 @@ import { formatDuration } from '../../lib/units.ts'
 import type { Placed } from './replace.ts'
 
 /** StartEvent is what the start found. */
-export type StartEvent =
+type StartEvent =
   /**
    * The last run ended in the middle of a step. `at` is the wall ms of this start, and `key` the object key of the
    * attempt that was running.

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from '../../lib/clock.ts'
 import { fullJitter } from '../../lib/retry.ts'
 
 /** CURVES has the waits for each pace of the decision table. */
-export const CURVES = {
+const CURVES = {
   usual: { baseMs: SECOND, capMs: 10 * MINUTE },
   throttled: { baseMs: 5 * SECOND, capMs: 10 * MINUTE },
   slow: { baseMs: 30 * SECOND, capMs: 10 * MINUTE },
