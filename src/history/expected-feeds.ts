@@ -25,7 +25,7 @@ export function expectations(
   now: number,
 ): (version: Version) => Expectation {
   return (version) => {
-    // A file that a person uploaded from elsewhere is not an arrival, so the feed can still be overdue.
+    // The path of a file that a person uploaded from elsewhere matches no rule, so the name of its feed gives the rule.
     const named = isAbsolute(version.path) ? version.feed : null
     const { feed, expectEveryMs } = ruleFor(version.path, named)
     const isNewest = () => history.newest(version.feed)?.id === version.id

@@ -39,7 +39,7 @@ const remove = (site: Site, ...ends: string[]) => {
 
 describe.concurrent('a daemon stops', () => {
   it.each([[['-wal']], [['-wal', '-shm']], [['-shm']]])(
-    'when %s is deleted, loses nothing, and can be started again',
+    'when %s is deleted, names the file, loses nothing, and can be started again',
     async (ends) => {
       await using site = await Site.open()
 
@@ -55,7 +55,7 @@ describe.concurrent('a daemon stops', () => {
     },
   )
 
-  it('when its database is deleted', async () => {
+  it('when its database is deleted, with a reason that status --check repeats', async () => {
     await using site = await Site.open()
 
     const { code, stderr, check } = await harmed(site, () => remove(site, '', '-wal', '-shm'))
@@ -68,7 +68,7 @@ describe.concurrent('a daemon stops', () => {
     expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
   })
 
-  it('when its lock is deleted, before a second daemon sends its versions', async () => {
+  it('when its lock is deleted, names it, and a second daemon sends the version whose end is unknown', async () => {
     await using site = await Site.open()
     const gate = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'headers' })
     const ended = finished(await site.daemonProcess())
@@ -87,7 +87,7 @@ describe.concurrent('a daemon stops', () => {
     expect(attempts).toEqual(['unknown', 'stored'])
   })
 
-  it('when another file replaces its database', async () => {
+  it('when another file replaces its database, which status --check says', async () => {
     await using site = await Site.open()
     const other = join(site.root, 'other')
     writeFileSync(other, '')
@@ -100,7 +100,7 @@ describe.concurrent('a daemon stops', () => {
     expect(check.stdout).toContain('feedsyncd.db was deleted, replaced or moved away')
   })
 
-  it('when its directory is moved away, and continues once the directory is back', async () => {
+  it('when its directory is moved away, which status --check says, and continues once the directory is back', async () => {
     await using site = await Site.open()
     const [state, away] = [join(site.root, 'state'), join(site.root, 'away')]
 
@@ -113,7 +113,7 @@ describe.concurrent('a daemon stops', () => {
     await goesOn(site)
   })
 
-  it('when its file system is unmounted', async (context) => {
+  it('when its file system is unmounted, which status --check says', async (context) => {
     await using site = await Site.open()
     const disk = mountedDisk(join(site.root, 'state'), context)
 

@@ -42,7 +42,7 @@ function expectAlive(daemon: ChildProcess): void {
 }
 
 describe.concurrent('a database that another process has locked', () => {
-  it('is reported once, and files dropped meanwhile are delivered after it', async () => {
+  it('is reported once, and files dropped meanwhile are delivered when the lock ends', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     const daemon = await site.daemonProcess()
     const { heard, lines, until } = listen(daemon)
@@ -172,7 +172,7 @@ describe.concurrent('a disk that is full', () => {
     expect(new Set(site.sandbox.objects().map(({ sha256 }) => sha256)).size).toBe(names.length)
   })
 
-  it('for the database is reported once, and everything continues when there is room', async () => {
+  it('for the database is reported with what to do, and everything continues when there is room', async () => {
     await using site = await Site.open({}, { env: preload('fast-time.ts') })
     using disk = new SmallDisk(join(site.root, 'state'))
     const daemon = await site.daemonProcess()
@@ -194,7 +194,7 @@ describe.concurrent('a disk that is full', () => {
 })
 
 describe.concurrent('a database that cannot be used at the start', () => {
-  it('because its directory is read-only ends with two lines and exit 75, so that a supervisor tries again', async (context) => {
+  it('because its directory is read-only ends with two lines and exit 75, until the disk is writable again', async (context) => {
     await using site = await Site.open()
     using disk = new SmallDisk(join(site.root, 'state'))
     context.skip(!disk.canBeReadOnly, 'root may write everywhere here')
@@ -214,7 +214,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
     expect(site.sandbox.objects()).toHaveLength(2)
   })
 
-  it('because it is damaged ends with two lines and exit 78, which no supervisor tries again', async () => {
+  it('because it is damaged ends with two lines and exit 78', async () => {
     await using site = await Site.open()
     mkdirSync(join(site.root, 'state'))
     writeFileSync(join(site.root, 'state', 'feedsyncd.db'), 'this is no database '.repeat(500))
@@ -226,7 +226,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
     expect(stderr).toContain('is damaged')
   })
 
-  it('because a newer feedsyncd wrote it ends with two lines and exit 78, and stays unchanged', async () => {
+  it('because a newer feedsyncd wrote it ends with two lines and exit 78, and keeps its schema', async () => {
     await using site = await Site.open()
     await site.run('run', '--once')
     const file = join(site.root, 'state', 'feedsyncd.db')
@@ -247,7 +247,7 @@ describe.concurrent('a database that cannot be used at the start', () => {
 })
 
 describe.concurrent('a disk that fails one read', () => {
-  it('between two rounds is reported, and the daemon goes on', async () => {
+  it('is logged, and the daemon goes on', async () => {
     await using site = await Site.open()
     const file = join(site.root, 'fail-read')
     site.env = { ...preload('failing-read.ts', 'fast-time.ts'), FEEDSYNCD_FAIL_READ: file }

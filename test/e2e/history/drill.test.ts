@@ -11,7 +11,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const drill = blocks(SEVERAL_HOSTS).filter(({ heading }) => heading === 'Drill of a restore')
 
-it('the drill of a restore keeps every feed, sends the waiting version, and sends nothing twice', async () => {
+it('the drill of a restore sends the waiting version, sends nothing twice, and ends with the restored directory alone', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   let daemon = await site.daemon()
   site.drop('done.xml', feedOf(5))

@@ -28,7 +28,7 @@ async function failingSite() {
 
 describe.concurrent('a daemon whose writes fail once each', () => {
   it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE'])(
-    'with %s brings each feed to its right state without a restart',
+    'with %s brings each feed to its right state without a restart, sends each once, and leaves no partial copy',
     async (code) => {
       const { site, fail, failed } = await failingSite()
       await using _site = site
@@ -63,7 +63,7 @@ describe.concurrent('a daemon whose writes fail once each', () => {
     },
   )
 
-  it('still answers the requests of other processes', async () => {
+  it('still answers the request of an upload', async () => {
     const { site, fail, failed } = await failingSite()
     await using _site = site
     await site.daemonProcess()
@@ -99,7 +99,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
 })
 
 describe.concurrent('an upload that a daemon was asked for', () => {
-  it('ends when that daemon is gone, and the next daemon takes the file', async () => {
+  it('ends with exit 75 when that daemon is gone, and the next daemon sends the file', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })

@@ -132,7 +132,7 @@ describe('the lock of a state directory', () => {
 
     expect(lock).not.toBe(null)
     expect(statSync(directory).mode & 0o777).toBe(0o750)
-    expect(statSync(join(directory, 'daemon.lock')).mode & 0o777 & ~0o640).toBe(0)
+    expect(statSync(join(directory, 'daemon.lock')).mode & 0o777).toBe(0o640)
   })
 
   it.each([

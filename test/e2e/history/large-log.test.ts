@@ -9,7 +9,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { statusOf } from '../../helpers/look.ts'
 import { feedOf, preload, Site } from '../../helpers/site.ts'
 
-it('the log of the database is named while a reader makes it grow, and shrinks within a minute when the reader is gone', async () => {
+it('status warns of a database log that a reader keeps large, until the reader is gone and the log shrinks', async () => {
   await using site = await Site.open()
   site.env = preload('fast-time.ts')
   await site.daemonProcess()

@@ -22,7 +22,7 @@ function addEvents(site: Site, id: number): void {
   db.close()
 }
 
-it('show and the page show only the newest of 130,000 events and the number of the earlier ones', async () => {
+it('show and the page show only the newest of 130,000 events and the number of the others, and --all and --json show all', async () => {
   const { site, url } = await openWithEndpoint()
   site.drop('jobs.xml', feedOf(3))
   const { id } = await site.until('jobs.xml', 'uploaded')

@@ -4,7 +4,7 @@ import { statusOf } from '../../helpers/look.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('a feed that does not come is overdue in status and in status --check, even with the daemon down', async () => {
+it('a feed that does not come is overdue in status without a daemon, and in status --check, until its rule gives more time', async () => {
   const nightly = { match: 'nightly/*.xml', name: 'nightly' }
   await using site = await Site.open(
     { feeds: [{ ...nightly, expectEvery: '10s' }] },

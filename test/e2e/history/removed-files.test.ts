@@ -36,7 +36,7 @@ async function exported(name: string, postings: number): Promise<void> {
   )
 }
 
-it('a version is forgotten after historyFor when its file is gone, and not before', async () => {
+it('after historyFor, a version whose file is gone is forgotten, versions with a file are kept, and nothing is sent again', async () => {
   const daemon = await site.daemon()
   await exported('at-one.xml', 2)
   await exported('at-two.xml', 3)
@@ -78,7 +78,7 @@ it('a feed named by its path keeps the version for the next comparison, even wit
   expect(reason).toContain('90')
 })
 
-it('a feed named by its path is forgotten 400 days after its file left, together with its copy', async () => {
+it('a feed named by its path is forgotten 400 days after its file left, together with its copy, and nothing is sent again', async () => {
   site.configure({ state: { historyFor: '60d' } })
   const daemon = await site.daemon()
   for (const name of ['at-one.xml', 'at-two.xml']) {

@@ -33,7 +33,7 @@ function putBack(site: Site, copy: string): void {
   cpSync(copy, state(site), { recursive: true, preserveTimestamps: true })
 }
 
-it('reads a waiting file from the folder again when its copy was lost with the host', async () => {
+it('reads a file from the folder again when its copy was lost with the host, and fails a version whose file is lost, too', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const before = await site.daemon()
   const down = holdUploads(site)
@@ -126,7 +126,7 @@ describe('with state.expectHistory, a daemon does not start', () => {
   it.each([
     ['without a file', () => {}],
     ['with an empty file', (file: string) => writeFileSync(file, '')],
-    ['with a file that is no database', (file: string) => writeFileSync(file, 'x'.repeat(9000))],
+    ['with a file that is not a database', (file: string) => writeFileSync(file, 'x'.repeat(9000))],
     ['with the database of another program', foreign],
     ['with a history that no daemon has used', emptySchema],
   ])('%s, and sends nothing', async (_, make) => {

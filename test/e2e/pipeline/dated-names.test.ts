@@ -12,7 +12,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const FEED = 'jobs-{date}.xml'
 
-/** Returns all versions, the oldest first. */
+/** versions returns the path and the state of each version, the oldest first. */
 function versions(site: Site): string[] {
   const all = site.uploads({ feed: FEED, all: true }).toReversed()
   return all.map(({ path, state }) => `${path} ${state}`)
@@ -38,7 +38,7 @@ it('holds an export that has lost most postings since the day before', async () 
   expect(held.reason).toContain('from 100 postings to 10')
 })
 
-it('supersedes an older export although it is touched, and sends it with restore', async () => {
+it('supersedes an older export that is touched, says why in show and upload, and sends it only with restore', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
   site.drop('jobs-2026-11-22.xml', feedOf(10))
@@ -151,7 +151,7 @@ it('sends the newest good export and shows the newer broken one', async () => {
   expect(site.uploads()).toMatchObject([{ path: 'jobs-20261123.xml', state: 'rejected' }])
 })
 
-it('archives an older file with the newer file that was sent', async () => {
+it('moves an older file out of the folder together with the newer file that was sent', async () => {
   await using site = await Site.open({ inbox: { afterUpload: 'archive' } }, { clock: quickClock() })
   site.drop('jobs-20261122.xml', feedOf(10))
   site.drop('jobs-20261121.xml', feedOf(11))
@@ -286,7 +286,7 @@ it('sends at the next start what was older only by a rule that has changed', asy
   expect(stored(site)).toContain(sha256(feedOf(11)))
 })
 
-it('warns of a date that shuts out every later export, and names its file', async () => {
+it('warns of a date that shuts out three exports, and names its file, until a person restores a later export', async () => {
   await using site = await Site.open()
   await site.daemon()
   const next = new Date(Date.now() + 200 * DAY).toISOString().slice(0, 10)

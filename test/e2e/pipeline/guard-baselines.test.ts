@@ -12,7 +12,7 @@ const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex
 const stored = (site: Site) => site.sandbox.objects().map((object) => object.sha256)
 const all = (site: Site) => site.uploads({ feed: 'jobs.xml', all: true })
 
-/** Opens a running site whose service holds each request for a form until the test releases it. */
+/** withGate opens a running site whose service holds each request for a form until the test releases it. */
 async function withGate() {
   const site = await Site.open({}, { clock: quickClock() })
   const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
@@ -20,7 +20,7 @@ async function withGate() {
   return { site, gate }
 }
 
-/** Drops a feed, waits until it is read, and returns its version. */
+/** dropped drops a feed, waits until its version has this state, and returns the version. */
 async function dropped(site: Site, bytes: string, state: 'held' | 'queued' | 'uploaded') {
   site.drop('jobs.xml', bytes)
   return site.until('jobs.xml', state, sha256(bytes))
@@ -29,7 +29,7 @@ async function dropped(site: Site, bytes: string, state: 'held' | 'queued' | 'up
 describe('a feed that a rule gives another name', () => {
   const renamed = { feeds: [{ match: '*.xml', name: 'acme' }] }
 
-  it('is compared with the earlier upload of the same file', async () => {
+  it('is compared with the earlier upload of the same file, and sent if it did not collapse', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     await dropped(site, feedOf(1000), 'uploaded')
@@ -67,7 +67,7 @@ describe('while the previous version is not uploaded yet', () => {
     expect(stored(site)).toEqual([sha256(feedOf(1000)), sha256(feedOf(1))])
   })
 
-  it('a feed is compared with the last confirmed version and with the last accepted one', async () => {
+  it('a feed is compared with the last confirmed version and with the last accepted version', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(1000))
@@ -84,7 +84,7 @@ describe('while the previous version is not uploaded yet', () => {
     expect(heldToo.reason).toMatch(/^the feed dropped from 1,400 postings to 650 \(53 %\)/)
   })
 
-  it('a released version is the next baseline and is sent before older versions', async () => {
+  it('a released version takes the place of the older versions and is the next baseline', async () => {
     const { site, gate } = await withGate()
     await using _ = site
     await dropped(site, feedOf(1000), 'queued')
@@ -104,7 +104,7 @@ describe('while the previous version is not uploaded yet', () => {
     expect(stored(site)).toEqual([sha256(feedOf(2, 'Cook'))])
   })
 
-  it('a version with an unknown outcome is a baseline, because storage may have it', async () => {
+  it('a version with an unknown outcome is a baseline, because storage might have it', async () => {
     await using site = await Site.open()
     const cut = site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer', times: 1 })
     const daemon = await site.daemonProcess()
@@ -150,7 +150,7 @@ describe('while the previous version is not uploaded yet', () => {
 })
 
 describe('when its delivery starts', () => {
-  it('a version is held if it is a collapse by the present limits', async () => {
+  it('a version is held, and not sent, if it is a collapse by the current limits', async () => {
     await using site = await Site.open({ guards: { maxDropPercent: 50 } }, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('jobs.xml', feedOf(10))

@@ -12,7 +12,7 @@ import { feedOf, Site } from '../../helpers/site.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
 
-/** Opens a running site whose feed was uploaded with ten postings. */
+/** withTen opens a running site whose feed was uploaded with ten postings. */
 async function withTen(): Promise<Site> {
   const site = await Site.open({}, { clock: quickClock() })
   await site.daemon()
@@ -97,7 +97,7 @@ describe('a feed is held', () => {
     expect(stored(site)).not.toContain(sha256(content))
   })
 
-  it('when all its postings are replaced and this is unusual for the feed', async () => {
+  it('when all its postings are replaced and this is unusual for the feed, with the number of changes', async () => {
     for (const bytes of [before, feedOf(101), feedOf(99)]) {
       site.drop('others.xml', bytes)
       await site.until('others.xml', 'uploaded', sha256(bytes))
@@ -118,7 +118,7 @@ describe('a feed is held', () => {
     }
   })
 
-  it('when it has fewer postings than minPostings, even as a first version', async () => {
+  it('when it has fewer postings than minPostings, even as a first version, and is sent when it has as many', async () => {
     await using strict = await Site.open({ guards: { minPostings: 8 } }, { clock: quickClock() })
     await strict.daemon()
 
@@ -198,7 +198,7 @@ describe('the decision of a person about a held feed', () => {
     ])
   })
 
-  it('discard: the feed is never sent, the same bytes change nothing, release names restore, and the next version is sent', async () => {
+  it('discard: the feed is never sent, the same bytes change nothing, a release is refused and names restore, and the next version is sent', async () => {
     await using site = await withTen()
     site.drop('jobs.xml', feedOf(4))
     const held = await site.until('jobs.xml', 'held')
@@ -221,7 +221,7 @@ describe('the decision of a person about a held feed', () => {
     expect(stored(site)).toEqual([sha256(feedOf(10)), sha256(feedOf(11))])
   })
 
-  it('none: a good version takes its place, with both ids on record', async () => {
+  it('no decision: a good version takes the place of the held version, with both ids on record', async () => {
     await using site = await withTen()
     site.drop('jobs.xml', feedOf(4))
     const held = await site.until('jobs.xml', 'held')
@@ -235,7 +235,7 @@ describe('the decision of a person about a held feed', () => {
     })
   })
 
-  it('restore: an earlier version is sent again, as a new one', async () => {
+  it('restore: an earlier version is sent again as a new version, which takes the place of the held version', async () => {
     await using site = await withTen()
     const [first] = site.uploads()
     site.drop('jobs.xml', feedOf(6))
@@ -272,7 +272,7 @@ describe('the decision of a person about a held feed', () => {
   })
 })
 
-it('an honest empty feed stays visible until someone decides, although newer versions come', async () => {
+it('a held empty feed stays visible in status, with its release, and in status --check, although a newer version is rejected', async () => {
   await using site = await withTen()
   site.drop('jobs.xml', '<source></source>')
   const held = await site.until('jobs.xml', 'held')

@@ -1,10 +1,9 @@
-// What a held version changes is found out once, when it is held, and everything that people look at says it.
+// feedsyncd finds out what a held version changes when a guard holds it. Commands, the page and alerts then say it.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-
 import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
@@ -110,7 +109,7 @@ it('a version that the guards hold when its form has come says what it changes, 
   })
 })
 
-it('the page of a held version has a picture of what would vanish', async () => {
+it('the page of a held version says how many postings would vanish, and what the version changes', async () => {
   await using site = await Site.open({ http: { listen: '127.0.0.1:0' } })
   const daemon = await site.daemon()
   const [, address = ''] = /"address":"(http:[^"]+)"/.exec(daemon.output) ?? []
@@ -125,7 +124,7 @@ it('the page of a held version has a picture of what would vanish', async () => 
   expect(page).toContain(LINE.replace('since', 'Since'))
 })
 
-it('an alert about a held version says what it removes', async () => {
+it('an alert about a held version says what the version changes', async () => {
   await using site = await Site.open()
   const file = join(site.root, 'alert')
   const script = "require('fs').writeFileSync(process.argv[1], process.env.FEEDSYNCD_ALERT_TEXT)"

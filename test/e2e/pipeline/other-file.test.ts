@@ -1,5 +1,5 @@
-// The first file of a feed from another path that shares no posting with the version before: probably another feed, whose
-// number only looks like a date, or the file of another customer.
+// The first file of a feed from another path that shares no posting with the version before: probably another feed,
+// whose number only looks like a date, or the file of another customer.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { expect, it } from 'vitest'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-/** Returns a feed with ids that no feed of another customer has. */
+/** of returns a feed with ids that no feed of another customer has. */
 const of = (customer: string, postings = 5) =>
   feedOf(postings, customer).replaceAll('J-', `${customer}-`)
-/** Returns a feed without ids. */
+/** withoutIds returns a feed without ids. */
 const withoutIds = (customer: string) =>
   feedOf(5, customer).replaceAll(/<referencenumber>.*?<\/referencenumber>/g, '')
 
@@ -60,7 +60,7 @@ it('a feed that shares one posting with the version before is not held', async (
   await site.passed('jobs-{date}.xml', 'uploaded', { nth: 2 })
 })
 
-it('the same path may replace all postings, as before', async () => {
+it('a file at the same path is sent although it replaces all postings', async () => {
   await using site = await opened()
   await site.daemon()
   site.drop('jobs.xml', of('a'))
@@ -70,7 +70,7 @@ it('the same path may replace all postings, as before', async () => {
   await site.passed('jobs.xml', 'uploaded', { nth: 2 })
 })
 
-it('a feed that gives its postings new ids each day is known after one release', async () => {
+it('a feed that gives its postings new ids each day is sent each day after one release', async () => {
   await using site = await opened()
   await site.daemon()
   const feed = 'jobs-{date}.xml'
@@ -86,7 +86,7 @@ it('a feed that gives its postings new ids each day is known after one release',
   }
 })
 
-it('a file that a release made known is sent with other postings', async () => {
+it('a file of another path that a person released is sent when it replaces all postings', async () => {
   await using site = await opened({ feeds: [{ match: '*.xml', name: 'all' }] })
   await site.daemon()
   site.drop('a.xml', of('a'))
@@ -99,7 +99,7 @@ it('a file that a release made known is sent with other postings', async () => {
   await site.passed('all', 'uploaded', { nth: 3 })
 })
 
-it('a second file of a named feed that shares nothing is held before its upload, too', async () => {
+it('a second file of a named feed that shares nothing is held while the first waits, and the first is then sent', async () => {
   await using site = await opened({ feeds: [{ match: '*.xml', name: 'all' }] })
   const outage = site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
   await site.daemon()

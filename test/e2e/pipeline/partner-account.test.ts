@@ -1,4 +1,4 @@
-// A partner without a configured account: each feed rule names one, and a path may have none.
+// A partner without a configured account: each feed rule names an account, and a path can be without an account.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,18 +18,18 @@ const partnerSite = (config: Record<string, unknown> = {}, clock: Clock = quickC
 
 const DEFAULT_42 = { ...PARTNER, partnerAccount: '42' }
 
-/** Returns the accounts of all form requests, in order. */
+/** asked returns the accounts of all form requests, in order. */
 const asked = (site: Site) =>
   site.sandbox.requests().flatMap(({ account, route }) => (route === 'presign' ? [account] : []))
 
-/** Restarts the daemon with these rules. */
+/** restart stops the daemon and starts another daemon with this configuration. */
 async function restart(site: Site, daemon: Command, config: Record<string, unknown>) {
   await daemon.stop()
   site.configure({ service: PARTNER, ...config })
   return site.daemon()
 }
 
-it('a feed without a partner account fails alone and says so; the others are uploaded', async () => {
+it('a feed without a partner account fails alone and names the key to set; the others are uploaded', async () => {
   await using site = await partnerSite()
   site.drop('lost.xml', feedOf(1))
   site.drop('42/jobs.xml', feedOf(2))
@@ -64,7 +64,7 @@ it('a command about the account sends nothing, names the key to set, and ends wi
   expect(site.sandbox.requests()).toEqual([])
 })
 
-it('config check warns if a path may have no partner account', async () => {
+it('config check warns if a path can be without a partner account', async () => {
   await using site = await partnerSite()
 
   const { stdout, stderr } = await site.run('config', 'check')
@@ -192,7 +192,7 @@ describe('when the rule of a path changes', () => {
     expect(asked(site)).toEqual(['wrong', '43'])
   })
 
-  it('a version that storage may have keeps its feed and account', async () => {
+  it('a version that storage might have keeps its feed and account', async () => {
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [] }, systemClock)
     const gate = site.sandbox.faults.add({
       ...({ at: 'storage', kind: 'gate', point: 'answer', times: 1 } as const),
@@ -261,7 +261,7 @@ describe('a file from elsewhere with a feed that a person names', () => {
     },
   )
 
-  it('is refused if the feed name does not give the account', async () => {
+  it('is refused, without a request or a version, if the feed name does not give the account', async () => {
     const rule = { match: '{1}/{2}.xml', name: '{2}', partnerAccount: '{1}' }
     await using site = await partnerSite({ service: DEFAULT_42, feeds: [rule] })
     const file = join(site.root, 'corrected.xml')

@@ -1,6 +1,6 @@
 // Feeds of two accounts come, are killed, restarted, released and sent in any order. Whatever happens, storage has at
-// most one feed of an account that no person released. test/unit/pipeline/decide/stories.test.ts searches all stories of
-// two feeds without a database.
+// most one feed of an account that no person released. test/unit/pipeline/decide/stories.test.ts searches all stories
+// of two feeds without a database.
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Plays the steps, and returns the accounts that have two feeds of which nobody released either. */
+/** played plays the steps, and returns the accounts that have two feeds of which nobody released either. */
 async function played(steps: readonly Step[]): Promise<string[]> {
   await using site = await Site.open(CONFIG, { callers: CALLERS, clock: quickClock() })
   const released = new Set<string>()

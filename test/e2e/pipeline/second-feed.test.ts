@@ -10,11 +10,11 @@ import { feedOf, SECRET, Site } from '../../helpers/site.ts'
 
 const HOLD = { guards: { secondFeed: 'hold' } }
 
-/** Opens a site as a vendor gets it. */
+/** opened opens a site that holds second feeds, as the default of the configuration does. */
 const opened = (config: Record<string, unknown> = {}) =>
   Site.open({ ...HOLD, ...config }, { clock: quickClock() })
 
-/** Returns the feeds that storage got, in order, by the requests of the history. */
+/** stored returns the feeds of all uploaded versions, sorted. */
 const stored = (site: Site) =>
   site
     .uploads({ all: true })
@@ -23,7 +23,7 @@ const stored = (site: Site) =>
     .sort()
 
 describe('a further feed of an account', () => {
-  it('is held, named with the feed that the account has, and with what to do', async () => {
+  it('is held and not sent, and says which feed the account has and what to do', async () => {
     await using site = await opened()
     await site.daemon()
     site.drop('jobs.xml', feedOf(120))
@@ -73,7 +73,7 @@ describe('a further feed of an account', () => {
     expect(site.uploads({ feed: 'cooks.xml' })[0]?.state).toBe('held')
   })
 
-  it('is held beside one that storage may have, after a kill and a restart', async () => {
+  it('is held beside a feed that storage might have, after a kill and a restart', async () => {
     await using site = await opened()
     site.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
     site.drop('jobs.xml', feedOf(3))
@@ -92,7 +92,7 @@ describe('of several unknown feeds of an account', () => {
   it.each([
     ['one after the other', ['a.xml', 'b.xml', 'c.xml'], true],
     ['at the same time', ['c.xml', 'a.xml', 'b.xml'], false],
-  ])('one is sent, if they come %s', async (_, names, oneByOne) => {
+  ])('one is sent and the others are held, if they come %s', async (_, names, oneByOne) => {
     await using site = await opened()
     for (const name of names) {
       site.drop(name, feedOf(3))
@@ -106,7 +106,7 @@ describe('of several unknown feeds of an account', () => {
     expect(site.sandbox.objects()).toHaveLength(1)
   })
 
-  it('the first is sent when the key becomes hold while all of them wait', async () => {
+  it('the first is sent and the others are held when guards.secondFeed becomes hold while all of them wait', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const outage = site.sandbox.faults.add({ at: 'service', kind: 'answer', status: 503 })
     const daemon = await site.daemon()
@@ -132,7 +132,7 @@ describe('several accounts', () => {
   const partnerSite = (feeds: object[] = RULES) =>
     Site.open({ ...HOLD, service, feeds }, { callers, clock: quickClock() })
 
-  it('have a feed each, and a second one of each is held', async () => {
+  it('have a feed each, and a second feed of each is held', async () => {
     await using site = await partnerSite()
     await site.daemon()
     for (const account of ['42', '43']) {
@@ -159,7 +159,7 @@ describe('several accounts', () => {
     )
   })
 
-  it('the configured account is one account for an upload without a daemon, too', async () => {
+  it('the configured account is one account for an upload without a daemon, too, which sends nothing', async () => {
     await using site = await partnerSite([{ match: 'named/*.xml', partnerAccount: '42' }])
     site.drop('jobs.xml', feedOf(3))
     await site.run('run', '--once')
@@ -208,7 +208,7 @@ describe('a feed that the rules give another name', () => {
     await site.until(after ?? 'jobs.xml', 'uploaded')
   })
 
-  it('is known once: of two files that were one feed, the last one that was sent is', async () => {
+  it('is known by one file alone: of two files that were one feed, by the file that was sent last', async () => {
     const feeds = [{ match: '*.xml', name: 'all' }]
     await using site = await opened({ feeds })
     const daemon = await site.daemon()
@@ -227,7 +227,7 @@ describe('a feed that the rules give another name', () => {
   })
 })
 
-describe('a name that looks like that of another feed', () => {
+describe('a name that looks like the name of another feed', () => {
   it.each([
     ['jobs (1).xml', 'it is named like a copy of jobs.xml'],
     ['jobs.sync-conflict-20261128-101500-ABCDEFG.xml', 'it is named like a copy of jobs.xml'],
@@ -237,7 +237,7 @@ describe('a name that looks like that of another feed', () => {
       'jobs-28-11-2026.xml',
       'its name differs from jobs.xml only in numbers, so that no guard compares the two',
     ],
-  ])('%s is held, also if the service keeps all feeds', async (name, reason) => {
+  ])('%s is held, also if the service keeps all feeds, as check predicts', async (name, reason) => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     site.drop('jobs.xml', feedOf(400))
@@ -260,7 +260,7 @@ describe('a name that looks like that of another feed', () => {
     ['YYMMDD', ['jobs_261127.xml', 'jobs_261128.xml']],
     ['seconds since 1970', ['jobs-1763856000.xml', 'jobs-1763942400.xml']],
     ['a running number', ['jobs-0001.xml', 'jobs-0002.xml']],
-  ])('with %s is held, and one rule makes both one feed', async (_, [first = '', next = '']) => {
+  ])('with %s is held, and the rule of the hint makes both one feed, whose guards then compare them', async (_, [first = '', next = '']) => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop(first, feedOf(100))
@@ -278,7 +278,7 @@ describe('a name that looks like that of another feed', () => {
     expect(stored(site)).toEqual([first])
   })
 
-  it('another rule makes each a feed of its own', async () => {
+  it('with a number is held, and the other rule of the hint makes each a feed of its own', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('customer-12.xml', feedOf(100))
@@ -308,8 +308,8 @@ describe('a name that looks like that of another feed', () => {
   })
 })
 
-describe('the word that the service keeps all feeds of an account', () => {
-  /** Opens a site with a known feed, and further ones that are held. Returns their ids. */
+describe('the statement that the service keeps all feeds of an account', () => {
+  /** withHeld drops a feed that is sent, and three further feeds that are held. It returns the ids of the three. */
   async function withHeld(site: Site): Promise<number[]> {
     const ids: number[] = []
     site.drop('jobs.xml', feedOf(3))
@@ -321,7 +321,7 @@ describe('the word that the service keeps all feeds of an account', () => {
     return ids
   }
 
-  /** Releases a version at a terminal, where the person answers each question in turn. */
+  /** released releases a version at a terminal, where the person answers each question in turn. */
   async function released(site: Site, id: number, answers: boolean[]) {
     const questions: string[] = []
     const ask = async (question: string) => {
@@ -362,7 +362,7 @@ describe('the word that the service keeps all feeds of an account', () => {
     await site.until('cooks.xml', 'held')
   })
 
-  it('is given without a terminal by an option', async () => {
+  it('is given without a terminal by an option, which sends the version and the others that wait', async () => {
     await using site = await opened()
     await site.daemon()
     const [nurses = 0] = await withHeld(site)
@@ -383,7 +383,7 @@ describe('the word that the service keeps all feeds of an account', () => {
     expect((await released(site, old, [true])).questions).toEqual(['release it? [y/N] '])
   })
 
-  it('frees no version that another guard holds, too', async () => {
+  it('frees no version that another guard holds, too, and the version then names that guard', async () => {
     await using site = await opened()
     await site.daemon()
     const [nurses = 0] = await withHeld(site)
@@ -415,7 +415,7 @@ describe('the word that the service keeps all feeds of an account', () => {
     expect((await site.until('nurses.xml', 'held')).reason).toContain('account 124 already has')
   })
 
-  it('is given by the key: at the next start the versions are judged anew', async () => {
+  it('is given by guards.secondFeed: the next start sends the held feeds, and look-alikes stay held', async () => {
     await using site = await opened()
     const daemon = await site.daemon()
     await withHeld(site)
@@ -449,7 +449,7 @@ it('two further feeds are one problem, and each of its lines is about both', asy
   )
 })
 
-it('discard names the line that leaves the file out, and the line does', async () => {
+it('discard names the line that excludes the file, and the line excludes this file alone', async () => {
   await using site = await opened()
   const daemon = await site.daemon()
   site.drop('jobs.xml', feedOf(3))
@@ -465,7 +465,7 @@ it('discard names the line that leaves the file out, and the line does', async (
   expect((await site.run('show', 'path:jobs.xml')).stdout).not.toContain('exclude')
 })
 
-it('a file whose name has the other Unicode form is the next version of the same feed, and is guarded', async () => {
+it('a file whose name has the other Unicode form is the next version of the same feed, which the guards compare', async () => {
   await using site = await opened()
   await site.daemon()
   const feed = 'köln.xml'.normalize('NFC')

@@ -14,7 +14,7 @@ function conditionsAt() {
 }
 
 describe('conditions of the daemon', () => {
-  it('announces a condition once, however often it is set', () => {
+  it('announces a condition once, however often it is set, and keeps its first time', () => {
     const { conditions, changes, pass } = conditionsAt()
     conditions.set('state-full', { message: 'the disk is full', hint: 'make room' })
     pass(10)
@@ -28,7 +28,7 @@ describe('conditions of the daemon', () => {
     ])
   })
 
-  it('keeps the beginning of a condition whose words change', () => {
+  it('announces a condition again when its words change, and keeps its first time', () => {
     const { conditions, changes, pass } = conditionsAt()
     conditions.set('alerts-failing', { message: 'line 3' })
     pass(10)
@@ -37,7 +37,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current()).toMatchObject([{ message: 'line 4', since: 1000 }])
   })
 
-  it('announces a condition anew when its mark changes', () => {
+  it('announces a condition again when its mark changes, and shows the new mark', () => {
     const { conditions, changes } = conditionsAt()
     conditions.set('account-refused', { message: 'rejected', mark: '["a"]' })
     conditions.set('account-refused', { message: 'rejected', mark: '["a","b"]' })
@@ -45,7 +45,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current()).toMatchObject([{ mark: '["a","b"]' }])
   })
 
-  it('announces its end once', () => {
+  it('announces the end of a condition once, and lists the condition no longer', () => {
     const { conditions, changes } = conditionsAt()
     conditions.set('credentials', { message: 'the service rejected the key' })
     conditions.clear('credentials')
@@ -54,7 +54,7 @@ describe('conditions of the daemon', () => {
     expect(conditions.current()).toEqual([])
   })
 
-  it('ends a condition that was not set again in time', () => {
+  it('ends a condition whose time has passed since it was last set, and none without a time', () => {
     const { conditions, pass } = conditionsAt()
     const message = 'the disk is full'
     conditions.set('state-full', { message }, 15)

@@ -20,7 +20,7 @@ describe('a date in the name of a file', () => {
     ['JOBS-SEP-03-2026.xml', 'JOBS-{date}.xml', '20260903000000'],
     ['jobs-2026-sept-3.xml', 'jobs-{date}.xml', '20260903000000'],
     ['jobs_2026Nov22_1530.xml', 'jobs_{date}.xml', '20261122153000'],
-  ])('is not part of the name of its feed: %s is %s', (path, name, date) => {
+  ])('is found, and is not part of the name of its feed: %s is %s', (path, name, date) => {
     expect(datedName(path)).toEqual({ name, date })
   })
 
@@ -32,7 +32,7 @@ describe('a date in the name of a file', () => {
     ['jobs-2026-11-22-15-30.xml', '20261122153000'],
     ['jobs-2026-11-22T15-30-45.xml', '20261122153045'],
     ['jobs-2026_11_22_23-59-59.xml', '20261122235959'],
-  ])('may be followed by a time: %s', (path, date) => {
+  ])('can be followed by a time, which is a part of it: %s', (path, date) => {
     expect(datedName(path)).toEqual({ name: 'jobs-{date}.xml', date })
   })
 
@@ -83,7 +83,7 @@ describe('a date in the name of a file', () => {
     ['summary-2-2026.xml'],
     ['2026-11-22/jobs.xml'],
     ['2026-11-22/'],
-  ])('is not any number with eight digits: %s', (path) => {
+  ])('is not found in a file name without a day that can be read in one way only: %s', (path) => {
     expect(datedName(path)).toEqual({ name: path, date: null })
   })
 })
@@ -91,17 +91,18 @@ describe('a date in the name of a file', () => {
 describe('the date that orders the files of a feed', () => {
   const NOW = Date.UTC(2026, 10, 22)
 
-  it('is the one in the name, with its time', () => {
+  it('is the date in the file name with its time, or null without a date', () => {
     expect(orderDate('jobs-20261122T1530.xml', NOW)).toBe('20261122153000')
     expect(orderDate('jobs.xml', NOW)).toBeNull()
   })
 
-  it('does not count if it is more than a year ahead', () => {
-    expect(orderDate('jobs-20271122.xml', NOW)).toBe('20271122000000')
+  it('counts up to a year and a day ahead of the clock, and not beyond', () => {
+    expect(orderDate('jobs-20271123.xml', NOW)).toBe('20271123000000')
+    expect(orderDate('jobs-20271124.xml', NOW)).toBeNull()
     expect(orderDate('jobs-20620101.xml', NOW)).toBeNull()
   })
 
-  it('counts while the clock of this host is before the time of this program', () => {
+  it('counts while the clock of this host shows a time before feedsyncd existed', () => {
     expect(orderDate('jobs-20261122.xml', Date.UTC(1970, 0, 2))).toBe('20261122000000')
   })
 })

@@ -36,7 +36,7 @@ describe('two names look alike', () => {
     ['jobs-1763856000.xml', 'jobs-1763942400.xml', 'numbers'],
     ['export-0001.xml', 'export-0002.xml', 'numbers'],
     ['1763856000.xml', '1763942400.xml', 'numbers'],
-  ])('%s and %s: %s', (one, other, how) => {
+  ])('%s and %s, and it is said how they differ: %s', (one, other, how) => {
     expect(byPath(other)).toBe(byPath(one))
     expect(howAlike(feedFor(other, []).feed, feedFor(one, []).feed)).toBe(how)
   })
@@ -55,7 +55,7 @@ it.each([
   expect(alike(one, other)).toBe(false)
 })
 
-it('a feed that a rule names is no trial', () => {
+it('a feed that a rule names old is not a trial, and jobs-old does not look like jobs.xml', () => {
   expect(isTrial({ feed: 'old', path: 'jobs.xml' })).toBe(false)
   expect(likenessOf({ feed: 'jobs-old', path: 'a.xml' })).not.toBe(byPath('jobs.xml'))
 })
@@ -101,7 +101,7 @@ it.each([
   expect(new Set(names).size).toBe(2)
 })
 
-it('a pattern that is made of a path matches this path alone', () => {
+it('a pattern that is made of a path with wildcards matches this path, and not another path', () => {
   for (const path of [
     'jobs (1).xml',
     'a[b]/{c}.xml',

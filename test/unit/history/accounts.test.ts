@@ -1,4 +1,4 @@
-// What the history knows of an account: versions of other feeds that the service has or gets, and the word of a person.
+// What the history knows of an account: versions of other feeds that the service has or gets, and what a person said.
 
 import { describe, expect, it } from 'vitest'
 import type { State } from '../../../src/history/port.ts'
@@ -7,7 +7,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const BESIDE = { account: null, feed: 'mine', likeness: null }
 
 describe('the rivals of a feed', () => {
-  it('that wait are settled if storage may have them', () => {
+  it('go first although they wait, if storage might have them', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading', { feed: 'maybe' })
     history.startAttempt(id, 5, 'key')
@@ -30,7 +30,7 @@ describe('the rivals of a feed', () => {
     ['superseded', false],
     ['failed', false],
     ['settling', false],
-  ])('a version of another feed that is %s is one: %s', (state, is) => {
+  ])('include a version of another feed that is %s: %s', (state, is) => {
     const { history } = temporaryHistory()
     versionIn(history, state, { feed: 'other' })
 
@@ -40,7 +40,7 @@ describe('the rivals of a feed', () => {
   it.each([
     ['before', 'a'],
     ['after', 'z'],
-  ])('are found with a name that sorts %s that of the feed', (_, feed) => {
+  ])('are found if their name sorts %s the name of the feed', (_, feed) => {
     const { history } = temporaryHistory()
     versionIn(history, 'uploaded', { feed })
     for (let n = 0; n < 3; n++) versionIn(history, 'uploaded', { feed: 'mine' })
@@ -48,7 +48,7 @@ describe('the rivals of a feed', () => {
     expect(history.rivals(BESIDE).map((version) => version.feed)).toEqual([feed])
   })
 
-  it('are the queued one with the lowest id while none is stored, and the stored one otherwise', () => {
+  it('are the queued version with the lowest id, or the stored version once there is one', () => {
     const { history } = temporaryHistory()
     for (const feed of ['z', 'a', 'm']) versionIn(history, 'queued', { feed })
     const waiting = history.rivals(BESIDE).map(({ feed }) => feed)
@@ -58,7 +58,7 @@ describe('the rivals of a feed', () => {
     expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['b'])
   })
 
-  it('are versions that storage may have, or that a person approved, in any state', () => {
+  it('include a failed version that storage might have, and a superseded version that a person approved', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading', { feed: 'maybe' })
     history.startAttempt(id, 5, 'key')
@@ -72,18 +72,29 @@ describe('the rivals of a feed', () => {
     expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['approved', 'maybe'])
   })
 
-  it('are of the same account, and stored on the present service or waiting', () => {
+  it('are of the same account', () => {
     const { history } = temporaryHistory()
-    versionIn(history, 'uploaded', { feed: 'elsewhere', patch: { account: '43' } })
+    versionIn(history, 'uploaded', { feed: 'another', patch: { account: '43' } })
+    const ofAnother = history.rivals(BESIDE)
+    versionIn(history, 'uploaded', { feed: 'same' })
+
+    expect(ofAnother).toEqual([])
+    expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['same'])
+  })
+
+  it('are stored on the current service, or wait, even if they came for another service', () => {
+    const { history } = temporaryHistory()
     const who = { account: '42', partner: null, partnerAccount: null }
     history.recordService({ ...who, baseUrl: 'https://a.example.com' })
-    versionIn(history, 'uploaded', { feed: 'before' })
+    versionIn(history, 'uploaded', { feed: 'stored' })
+    const here = history.rivals(BESIDE).map(({ feed }) => feed)
     history.recordService({ ...who, baseUrl: 'https://b.example.com' })
-    const stored = history.rivals(BESIDE)
+    const elsewhere = history.rivals(BESIDE)
     versionIn(history, 'queued', { feed: 'waits' })
     history.recordService({ ...who, baseUrl: 'https://c.example.com' })
 
-    expect(stored).toEqual([])
+    expect(here).toEqual(['stored'])
+    expect(elsewhere).toEqual([])
     expect(history.rivals(BESIDE).map(({ feed }) => feed)).toEqual(['waits'])
   })
 
@@ -97,14 +108,15 @@ describe('the rivals of a feed', () => {
   })
 })
 
-it('the word about an account stays until the accounts are those of another service', () => {
+it('who said that an account keeps all feeds is known for each account, until all accounts are forgotten', () => {
   const { history } = temporaryHistory()
   const word = { by: 'maria', since: 5 }
   history.setKeepsAll(null, word)
   history.setKeepsAll('42', word)
-  const known = [null, '42', '43'].map((account) => history.whoSaidKeepsAll(account))
+  const known = () => [null, '42', '43'].map((account) => history.whoSaidKeepsAll(account))
+  const before = known()
   history.forgetAccounts()
 
-  expect(known).toEqual([word, word, null])
-  expect(history.whoSaidKeepsAll(null)).toBeNull()
+  expect(before).toEqual([word, word, null])
+  expect(known()).toEqual([null, null, null])
 })

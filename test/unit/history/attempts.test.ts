@@ -4,7 +4,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const stored = { outcome: 'stored', status: 204, code: null, bytesSent: 7, key: 'a/1.xml' } as const
 
 describe('attempts', () => {
-  it('have numbers within their version and run until they end', () => {
+  it('are numbered and counted within their version, and run until they end', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
 
@@ -44,7 +44,7 @@ describe('attempts', () => {
     ])
   })
 
-  it('end only once, so the first outcome stays', () => {
+  it('end only once: the second end is an error, and the first outcome stays', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploading')
     history.startAttempt(id, 2000, 'a/1.xml')

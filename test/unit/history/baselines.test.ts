@@ -4,7 +4,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const HASHED = { patch: { sha256: 'a'.repeat(64) } }
 
 describe('the baselines of a feed', () => {
-  it('include the largest of the versions that storage may have', () => {
+  it('are the last upload, and the largest of the later versions that storage might have', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', HASHED)
     const maybe = [10, 900, 20].map((postings) => {
@@ -18,12 +18,13 @@ describe('the baselines of a feed', () => {
     expect(history.baselines('acme').map(({ id }) => id)).toEqual([uploaded.id, maybe[1]])
   })
 
-  it('include no version that is held, rejected, discarded or only superseded', () => {
+  it('include the last upload, and no later version that is held, rejected, discarded, superseded or gone', () => {
     const { history } = temporaryHistory()
+    const uploaded = versionIn(history, 'uploaded', HASHED)
     for (const state of ['held', 'rejected', 'discarded', 'superseded', 'gone'] as const) {
       versionIn(history, state, HASHED)
     }
 
-    expect(history.baselines('acme')).toEqual([])
+    expect(history.baselines('acme')).toEqual([uploaded])
   })
 })

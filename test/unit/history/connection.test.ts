@@ -66,7 +66,7 @@ describe('opening the history', () => {
     expect(again.list({})).toEqual([version])
   })
 
-  it('writes durably, with a WAL that is synced at every commit', () => {
+  it('uses a WAL that is synced at every commit, and foreign keys', () => {
     const { connection } = connected()
 
     expect(connection.pragma('journal_mode')).toBe('wal')
@@ -74,7 +74,7 @@ describe('opening the history', () => {
     expect(connection.pragma('foreign_keys')).toBe(1)
   })
 
-  it('works when several processes start at the same time without a database', async () => {
+  it('works for several processes that start at the same time without a database, and keeps the writes of each', async () => {
     const file = join(temporaryFolder(), 'state', 'history.db')
     const script = `
       using h = history.openHistory({ file: ${JSON.stringify(file)} })
@@ -132,7 +132,7 @@ describe('a reader', () => {
 })
 
 describe('another process that writes', () => {
-  it('is detected, and our own writes do not count as its writes', () => {
+  it('is detected, unlike our own writes, and we read what it wrote', () => {
     const { history, file } = temporaryHistory()
     const { id } = versionIn(history, 'held')
     const before = history.dataVersion()
@@ -146,7 +146,7 @@ describe('another process that writes', () => {
     expect(history.version(id)?.state).toBe('queued')
   })
 
-  it('waits for the end of our transaction, even if that has only read so far', () => {
+  it('cannot write during our transaction, even one that has only read so far, and our write succeeds', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     const other = beside(connection.file)
@@ -159,9 +159,10 @@ describe('another process that writes', () => {
     })
 
     expect(history.events(id).length).toBe(4)
+    expect(history.version(id)?.state).toBe('queued')
   })
 
-  it('makes our write wait, then fail with a reason and without a change', () => {
+  it('makes our write fail with the reason, exit 75 and no change', () => {
     const { connection, history } = connected(20)
     const { id } = versionIn(history, 'held')
     beside(connection.file).exec('BEGIN IMMEDIATE')
@@ -176,7 +177,7 @@ describe('another process that writes', () => {
 })
 
 describe('the error names the cause', () => {
-  it('when the disk is full, and writes work again once there is room', () => {
+  it('when the disk is full (exit 75) and nothing is changed, and writes work again once there is room', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     const pages = connection.pragma('page_count')
@@ -193,7 +194,7 @@ describe('the error names the cause', () => {
     expect(history.move(id, 'queued', { reason: long, at: 2000 }).state).toBe('queued')
   })
 
-  it('when the directory is a file', () => {
+  it('when the directory is a file (exit 78), and says what the directory must be', () => {
     const file = join(temporaryFolder(), 'state', 'history.db')
     writeFileSync(dirname(file), 'not a directory')
 
@@ -209,10 +210,13 @@ describe('the error names the cause', () => {
     const file = join(temporaryFolder(), 'history.db')
     mkdirSync(file)
 
-    expect(errorCode(thrownBy(() => openHistory({ file })))).toBe('SQLITE_CANTOPEN')
+    const error = thrownBy(() => openHistory({ file }))
+
+    expect(errorCode(error)).toBe('SQLITE_CANTOPEN')
+    expect(error.message).toContain(`${file} cannot be opened`)
   })
 
-  it('when the database is read-only', () => {
+  it('when the database is read-only, and says as whom to run the command', () => {
     const { connection, history } = connected()
     const { id } = versionIn(history, 'held')
     connection.pragma('query_only = ON')
@@ -228,7 +232,7 @@ describe('the error names the cause', () => {
   it.each([
     ['writer', openHistory],
     ['reader', openHistoryReader],
-  ])('when the file is not a database, and the file stays as it is (%s)', (_, open) => {
+  ])('when the file is not a database (exit 78), says what to do, and leaves the file as it is (%s)', (_, open) => {
     const file = join(temporaryFolder(), 'history.db')
     const text = 'a letter to the editor, '.repeat(100)
     writeFileSync(file, text)
@@ -242,7 +246,7 @@ describe('the error names the cause', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
-  it('when the end of the file is missing', () => {
+  it('when the end of the file is missing (exit 78), and the file keeps its size', () => {
     const file = join(temporaryFolder(), 'history.db')
     const history = openHistory({ file })
     history.atomically(() => {

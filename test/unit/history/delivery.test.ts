@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../../../src/lib/clock.ts'
 import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 
 describe('the due versions', () => {
-  it('are the oldest waiting version of each feed, oldest first', () => {
+  it('are the oldest waiting version of each feed, oldest first, and no more than were asked for', () => {
     const { history } = temporaryHistory()
     const b = versionIn(history, 'queued', { feed: 'b' })
     const a = versionIn(history, 'queued', { feed: 'a' })
@@ -31,12 +31,13 @@ describe('the due versions', () => {
     expect(history.due(HOUR)).toEqual([inTime, wrong])
   })
 
-  it('include no version that would overtake an older one of its feed', () => {
+  it('include no version that would overtake an older version of its feed, which is due first', () => {
     const { history } = temporaryHistory()
-    versionIn(history, 'queued', { patch: { nextAttemptAt: 5000 } })
+    const older = versionIn(history, 'queued', { patch: { nextAttemptAt: 5000 } })
     versionIn(history, 'queued')
 
     expect(history.due(4000)).toEqual([])
+    expect(history.due(5000)).toEqual([older])
   })
 
   it('include no feed that is uploading, but all other feeds', () => {
@@ -48,7 +49,7 @@ describe('the due versions', () => {
     expect(history.due(2000)).toEqual([b])
   })
 
-  it('come next at the earliest future attempt', () => {
+  it('are next due at the earliest attempt in the future; null without one', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'queued', { feed: 'a', patch: { nextAttemptAt: 5000 } })
     versionIn(history, 'queued', { feed: 'b', patch: { nextAttemptAt: 3000 } })

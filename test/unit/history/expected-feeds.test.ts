@@ -25,7 +25,7 @@ function expectAt(now: number, history: History, rules: readonly ExpectingRule[]
 }
 
 describe('feeds that the rules expect', () => {
-  it('are known from the first start, and become overdue when no file comes', () => {
+  it('are gone from the first start on, with a reason, and become overdue when no file comes', () => {
     const { history } = temporaryHistory()
 
     expectAt(START, history, [acme, nightly])
@@ -43,7 +43,7 @@ describe('feeds that the rules expect', () => {
     expect(late(START + 27 * HOUR).sort()).toEqual(['acme', 'nightly.xml'])
   })
 
-  it('keep their time over a restart', () => {
+  it('are added once, and keep their time over a restart', () => {
     const { history } = temporaryHistory()
 
     expectAt(START, history, [acme])
@@ -106,7 +106,7 @@ describe('an expected feed', () => {
     expect(at(START + 26 * HOUR + 1).overdue).toBe(true)
   })
 
-  it('is in time again with its next version, even a rejected one', () => {
+  it('is in time again with its next version, even a rejected one, until its time has passed again', () => {
     const { at, history } = acmeUploaded()
 
     versionIn(history, 'rejected', { at: START + 3 * DAY })
@@ -141,7 +141,7 @@ describe('an expected feed', () => {
     expect(at(START + 4 * DAY).overdue).toBe(false)
   })
 
-  it('becomes overdue even if a person uploaded a file from elsewhere', () => {
+  it('is in time again with a file that a person uploaded from elsewhere, until its time has passed again', () => {
     const { at, history } = acmeUploaded()
 
     versionIn(history, 'uploaded', { at: START + DAY, path: '/root/corrected.xml' })
@@ -161,7 +161,7 @@ describe('a version dated by a clock that was 400 days ahead', () => {
     expect(at(START + 27 * HOUR).overdue).toBe(true)
   })
 
-  it('does not prevent its feed from becoming overdue', () => {
+  it('does not prevent its feed from being overdue as soon as the clock is right', () => {
     const { at } = acmeUploaded()
 
     expect(at(START - 400 * DAY)).toEqual({
@@ -198,6 +198,6 @@ describe('no version is expected', () => {
       START + 9 * DAY,
     )
 
-    expect(expectation(version).overdue).toBe(false)
+    expect(expectation(version)).toEqual({ expectedBy: null, overdue: false })
   })
 })

@@ -61,7 +61,7 @@ it('commits all work of one moment together, in order', async () => {
   expect(seen.commits).toBe(1)
 })
 
-it('pauses after a shared commit, longer after a slow one, but at most 20 ms', async () => {
+it('pauses after a shared commit, longer after a slow one, but at most 20 ms, and not after other commits', async () => {
   const clock = hastyClock()
   const slept: number[] = []
   const took = [4, 1000, 0, 5]
@@ -110,7 +110,7 @@ it('rejects all work of a commit that the database refuses, and writes nothing',
   expect(seen.commits).toBe(0)
 })
 
-it('waits for the lock of another process in the background, and then writes everything once', async () => {
+it('waits for the lock of another process, and then writes everything once', async () => {
   const { atomically, seen } = countingDatabase([locked, locked, locked])
   const group = new GroupCommit({ atomically }, hastyClock())
 
@@ -118,7 +118,7 @@ it('waits for the lock of another process in the background, and then writes eve
   expect(seen.commits).toBe(1)
 })
 
-it('fails with the lock as the reason when it lasts too long', async () => {
+it('fails with the lock as the reason when another process keeps the lock for too long', async () => {
   const { atomically } = countingDatabase(Array(1000).fill(locked))
   const group = new GroupCommit({ atomically }, hastyClock())
 
@@ -145,7 +145,7 @@ it('lets other work run while another process has the lock, and then writes', as
   expect(history.version(id)?.fileUrl).toBe('x')
 })
 
-it('writes all waiting work before the database closes', async () => {
+it('writes waiting work before the database closes', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
 
@@ -160,7 +160,7 @@ it('writes all waiting work before the database closes', async () => {
   expect(after?.attempts(id)).toHaveLength(1)
 })
 
-it('runs the steps after a commit once it is durable, and none of work that was undone', async () => {
+it('runs the steps after a commit once it is durable, steps without a commit at once, and none of work that was undone', async () => {
   const { history, file } = temporaryHistory()
   const { id } = versionIn(history, 'uploading')
   using other = openHistoryReader({ file })

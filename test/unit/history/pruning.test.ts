@@ -5,7 +5,7 @@ import { temporaryHistory, versionIn } from '../../helpers/history/temporary.ts'
 const identity = { dev: '1', ino: '2', size: 3, mtimeNs: '1700000000123456789', ctimeNs: '5' }
 
 describe('pruning', () => {
-  it('forgets versions in a final state before a date, with their events and attempts', async () => {
+  it('forgets versions that ended before a date, with their events, attempts and counts', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'uploading', { at: 1000 })
     history.startAttempt(old.id, 1100, 'a/1.xml')
@@ -20,7 +20,7 @@ describe('pruning', () => {
     expect(history.count()).toMatchObject({ superseded: 0, uploaded: 1 })
   })
 
-  it('keeps the newest, the newest with known bytes and the last uploaded version of each feed', async () => {
+  it('keeps the newest, the newest with known bytes and the last uploaded version of each feed, and no other', async () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const taken = versionIn(history, 'discarded', { patch: { sha256: 'b' } })
@@ -33,16 +33,18 @@ describe('pruning', () => {
     expect(history.list({ all: true })).toEqual([newest, taken, uploaded])
   })
 
-  it('keeps the version of a file in the folder, so that the file is not sent again', async () => {
+  it('keeps the version of a file until the file is forgotten', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'superseded')
     history.rememberPath({ path: 'old.xml', identity, versionId: old.id })
     versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
 
     expect(await history.prune(9000)).toBe(0)
+    history.forgetPath('old.xml')
+    expect(await history.prune(9000)).toBe(1)
   })
 
-  it('keeps a version whose copy is in the spool', async () => {
+  it('keeps a version as long as its copy is in the spool', async () => {
     const { history } = temporaryHistory()
     const old = versionIn(history, 'superseded', { patch: { spool: '1.xml' } })
     versionIn(history, 'uploaded', { patch: { sha256: 'a' } })

@@ -168,7 +168,7 @@ const CALLS: Record<
   forgetAccounts: (history) => history.forgetAccounts(),
 }
 
-it('never reads a table that grows with the history from end to end', async () => {
+it('reads no table that grows with the history from end to end, except in the queries listed here', async () => {
   const { file } = temporaryHistory()
 
   const plans = await plansOf(file, async (history) => {
@@ -227,7 +227,7 @@ it('finds the versions that a new one replaces without reading the history of th
   ])
 })
 
-it('finds the due versions by reading only the waiting ones', async () => {
+it('finds the due versions by reading only the versions that wait', async () => {
   const { file } = temporaryHistory()
 
   const due = (await plansOf(file, (history) => history.due(5))).at(-1)
@@ -251,7 +251,7 @@ it('finds the time of the next due version in one step of an index', async () =>
   ])
 })
 
-it('a look at the campaigns reads only the writes that it needs', async () => {
+it('a look at the campaigns searches the writes by an index', async () => {
   const { file } = temporaryHistory()
 
   const plans = await plansIn(file, async () => {
@@ -269,6 +269,7 @@ it('a look at the campaigns reads only the writes that it needs', async () => {
       .filter((step) => /^SCAN campaign_writes\b/.test(step) && !/USING .*INDEX/.test(step))
       .map((step) => `${step}: ${sql}`),
   )
+  expect(plans.filter(({ sql }) => sql.includes('FROM campaign_writes'))).not.toEqual([])
   expect(scans).toEqual([])
 })
 
@@ -278,9 +279,9 @@ it('finds the rivals of a feed by its account, and not by reading the history of
   for (const likeness of [null, 'acme']) {
     const beside = { account: null, feed: 'acme', likeness }
     const plans = await plansOf(file, (history) => history.rivals(beside))
-    const settled = plans.find(({ sql }) => sql.includes('UNION ALL'))?.steps.join('\n')
+    const first = plans.find(({ sql }) => sql.includes('UNION ALL'))?.steps.join('\n')
 
-    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed<\?\)/)
-    expect(settled).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed>\?\)/)
+    expect(first).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed<\?\)/)
+    expect(first).toMatch(/versions_(rivals|alike) \(account=\?( AND likeness=\?)? AND feed>\?\)/)
   }
 })

@@ -39,7 +39,7 @@ function failing(times: number, work: () => void) {
   }
 }
 
-it('the end of an attempt and the new state of its version are written together or not at all', async () => {
+it('the end of an attempt and the new state of its version are written together or not at all, and reported once', async () => {
   const { history, ledger, lines, moves, write } = await atWork()
   const { id } = versionIn(history, 'uploading')
   history.startAttempt(id, 1, 'key')

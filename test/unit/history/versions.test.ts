@@ -59,7 +59,7 @@ describe('a version', () => {
     expect(history.version(added.id)).toEqual(added)
   })
 
-  it('has null in every field that is not known yet', () => {
+  it('begins with null in every field that is not known yet, without approval, warnings, attempts and retries', () => {
     const { history } = temporaryHistory()
 
     const version = versionIn(history, 'settling')
@@ -89,7 +89,7 @@ describe('a version', () => {
     expect(history.version(id)).toMatchObject({ ...said(ends.reason), ...ends.position })
   })
 
-  it('counts repeated arrivals of the same bytes in one event, until another event comes', () => {
+  it('counts repeated arrivals of the same bytes in one event, until another event comes, and knows the last arrival', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'held', { at: 10 })
 
@@ -105,7 +105,7 @@ describe('a version', () => {
     expect([history.eventCount(id), history.lastArrivalAt(id, 1000)]).toEqual([6, 70])
   })
 
-  it('loses its reason, hint and next attempt when its state changes', () => {
+  it('loses its reason, hint and next attempt when its state changes, unless the step brings others', () => {
     const { history } = temporaryHistory()
     const patch = { nextAttemptAt: 5000 }
     const reason = { ...because('busy', 'wait'), position: { line: 1, column: 1 } }
@@ -133,7 +133,7 @@ describe('a version', () => {
     expect([settling, checking, queued].map((v) => v.incompleteSince)).toEqual([5000, 5000, null])
   })
 
-  it('stays unchanged, without an event, on a step that does not exist', () => {
+  it('stays unchanged, without an event, after a step that is not allowed', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'uploaded')
     const before = [history.version(id), history.events(id)]
@@ -151,14 +151,17 @@ describe('a version', () => {
     ['seen', (history) => history.seen(99, because('touched'), 1)],
     ['forget', (history) => history.forget(99)],
     ['startAttempt', (history) => history.startAttempt(99, 1, null)],
-  ])('that does not exist is named in the error (%s)', (_, call) => {
+  ])('that does not exist is named in the error, and is not added (%s)', (_, call) => {
     const { history } = temporaryHistory()
 
     expect(() => call(history)).toThrow('there is no version 99')
     expect(history.version(99)).toBe(null)
   })
 
-  it('is undone with all other changes when a transaction throws, at any depth', () => {
+})
+
+describe('a transaction', () => {
+  it('that throws undoes all of its changes, also of inner transactions, and the counts', () => {
     const { history } = temporaryHistory()
     const kept = versionIn(history, 'checking')
 
@@ -174,7 +177,7 @@ describe('a version', () => {
     expect(history.count()).toMatchObject({ checking: 1, settling: 0, queued: 0 })
   })
 
-  it('keeps an error that the caller throws in a transaction, even one of the file system', () => {
+  it('throws the error of its caller as it is, even an error of the file system', () => {
     const { history } = temporaryHistory()
 
     const run = () => history.atomically(() => readFileSync('/does/not/exist'))
@@ -182,21 +185,27 @@ describe('a version', () => {
     expect(run).toThrow(/^ENOENT/)
   })
 
-  it('undoes only the inner transaction when the outer one goes on', () => {
+  it('keeps its changes when an inner transaction throws, which undoes only its own changes', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
+    const inner = () =>
+      history.atomically(() => {
+        versionIn(history, 'settling', { feed: 'other' })
+        throw new Error('on purpose')
+      })
 
     history.atomically(() => {
       history.move(id, 'queued', { at: 2000 })
-      expect(() => history.move(id, 'gone', { at: 2001 })).toThrow('cannot become gone')
+      expect(inner).toThrow('on purpose')
     })
 
     expect(history.version(id)?.state).toBe('queued')
+    expect(history.newest('other')).toBe(null)
   })
 })
 
 describe('a feed', () => {
-  it('points at its newest, its newest with known bytes, and its last uploaded version', () => {
+  it('points at its newest, its newest with known bytes, and its last uploaded version; an unknown feed at none', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const held = versionIn(history, 'held', { patch: { sha256: 'b' } })
@@ -209,7 +218,7 @@ describe('a feed', () => {
     expect(history.newest('nobody')).toBe(null)
   })
 
-  it('has the version with the newest date in its name as newest, unless that one has ended', () => {
+  it('has the version with the newest date in its name as newest, unless that version is superseded or discarded', () => {
     const { history } = temporaryHistory()
     const feed = 'jobs-{date}.xml'
     const dated = (day: number, state: Parameters<typeof versionIn>[1]) =>
@@ -240,7 +249,7 @@ describe('a feed', () => {
     expect(history.lastUploaded('acme')).toMatchObject({ id: newer.id, uploadedAt: 5000 })
   })
 
-  it('gives its files and requests to its earlier version when the newest is removed', () => {
+  it('gives the files and requests of its newest version to the earlier one when the newest is removed with its events', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const same = versionIn(history, 'checking')
@@ -257,7 +266,7 @@ describe('a feed', () => {
     expect(history.count().checking).toBe(0)
   })
 
-  it('is gone when its only version is removed', () => {
+  it('is forgotten, with its file, when its only version is removed', () => {
     const { history } = temporaryHistory()
     const { id } = versionIn(history, 'checking')
     history.rememberPath({ path: 'acme.xml', identity, versionId: id })
@@ -267,7 +276,7 @@ describe('a feed', () => {
     expect([history.list({}), history.knownFiles()]).toEqual([[], []])
   })
 
-  it('gives the file and the request of a removed version to the version that replaces it', () => {
+  it('gives the file and the request of a removed version to its heir in another feed, and each feed has its newest', () => {
     const { history } = temporaryHistory()
     const uploaded = versionIn(history, 'uploaded', { patch: { sha256: 'a' } })
     const { id } = versionIn(history, 'checking')
@@ -303,7 +312,7 @@ describe('a feed', () => {
 })
 
 describe('the list', () => {
-  it('shows the newest version of each feed, newest first', () => {
+  it('shows the newest version of each feed, newest first, by feed, states and number', () => {
     const { history } = temporaryHistory()
     versionIn(history, 'uploaded', { feed: 'a' })
     const b = versionIn(history, 'uploaded', { feed: 'b' })

@@ -41,12 +41,12 @@ describe('guards', () => {
     expect(outcome(0, null, { minPostings: 0 })).toBe('empty')
   })
 
-  it('hold a feed with fewer postings than minPostings', () => {
+  it('hold a feed with fewer postings than minPostings, and pass a feed with exactly as many', () => {
     expect(outcome(9, null, { minPostings: 10 })).toBe('min-postings')
     expect(outcome(10, null, { minPostings: 10 })).toBe('pass')
   })
 
-  it('hold a template that nobody filled in, even its first version', () => {
+  it('hold a template that nobody filled in, even its first version, and show a placeholder of it', () => {
     const template = version(1, { placeholder: '{{ job.id }}' })
 
     expect(held(template, [])).toBe('template')
@@ -56,7 +56,7 @@ describe('guards', () => {
     )
   })
 
-  it('hold a drop of the given percentage or more', () => {
+  it('hold a drop of maxDropPercent or more, and pass a smaller drop, growth and a first version', () => {
     expect(outcome(50, older(100))).toBe('drop')
     expect(outcome(51, older(100))).toBe('pass')
     expect(outcome(150, older(100))).toBe('pass')
@@ -66,7 +66,7 @@ describe('guards', () => {
     expect(outcome(99, older(100), { maxDropPercent: 0 })).toBe('drop')
   })
 
-  it('hold a drop against any of the baselines', () => {
+  it('hold a drop against any of the baselines, and pass a smaller drop against each of them', () => {
     expect(held(version(350), [older(1000), older(600, { id: 8 })])).toBe('drop')
     expect(held(version(600), [older(1000), older(600, { id: 8 })])).toBe('pass')
   })
@@ -78,7 +78,7 @@ describe('guards', () => {
     expect(outcome(100, older(100, { root: null }))).toBe('pass')
   })
 
-  it('hold the same number of postings if their ids are missing or all equal', () => {
+  it('hold the same number of postings if their ids are missing or equal, except a smaller loss or a first version', () => {
     const before = older(1000)
 
     expect(held(version(1000, { withoutId: 1000, duplicates: 999 }), [before])).toBe('missing-ids')
@@ -95,7 +95,7 @@ describe('guards', () => {
     expect(held(version(1000, shared), [older(1000, shared)])).toBe('pass')
   })
 
-  it('hold postings that lost most of their bytes, but not if there are only a few', () => {
+  it('hold postings that lost more than half of their bytes, but not if they are few or were UTF-16 before', () => {
     expect(held(version(100, { bytes: 49_000 }), [older(100)])).toBe('shrink')
     expect(held(version(100, { bytes: 50_000 }), [older(100)])).toBe('pass')
     expect(held(version(900, { bytes: 100_000 }), [older(100)])).toBe('shrink')
@@ -106,11 +106,10 @@ describe('guards', () => {
     expect(held(version(9, { bytes: 9 }), [older(9)])).toBe('pass')
   })
 
-  it('hold replaced postings if the feed does not usually replace them', () => {
+  it('hold replaced postings if the feed has earlier uploads and none of them replaced its postings', () => {
     const renewed = older(1000, { changes: { added: 1000, removed: 950, changed: 0 } })
 
     expect(held(version(1000), [renewed], {}, [0.02, 0.1])).toBe('replaced')
-    // The feed replaces all postings each day, or has no earlier uploads to compare.
     expect(held(version(1000), [renewed], {}, [0.02, 1])).toBe('pass')
     expect(held(version(1000), [renewed], {}, [])).toBe('pass')
   })

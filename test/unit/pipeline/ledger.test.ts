@@ -44,7 +44,7 @@ it('a rolled back transaction leaves the path unknown', () => {
   expect(history.lastVersionAt(path)).toBe(null)
 })
 
-it('an accepted version supersedes the waiting and held ones of its feed, with both ids in the reason', () => {
+it('an accepted version supersedes the queued, held and failed versions of its feed, with both ids in the reason', () => {
   const { history, ledger } = atWork()
   const older = (['queued', 'held', 'failed'] as const).map((state) => versionIn(history, state).id)
 
@@ -56,13 +56,13 @@ it('an accepted version supersedes the waiting and held ones of its feed, with b
     })
 })
 
-it('a path that a person wants to read again stays in motion until it is read', () => {
+it('a path whose reading failed is in motion from the retry of a person until it is read', () => {
   const { history, ledger } = atWork()
   const fault = { kind: 'fault', reason: BROKEN } as const
   const { id } = versionOf(ledger.writeFile(origin, fault))
   const motion = () => [ledger.isInMotion(path), ledger.pathsInMotion().has(path)]
 
-  const atRest = motion()
+  const failed = motion()
   history.move(id, 'settling', {
     reason: { code: RETRIED, reason: 'a person asked for it' },
     at: 10,
@@ -70,14 +70,14 @@ it('a path that a person wants to read again stays in motion until it is read', 
   const retried = motion()
   ledger.writeFile(origin, read(null, 'broken'))
 
-  expect([atRest, retried, motion()]).toEqual([
+  expect([failed, retried, motion()]).toEqual([
     [false, false],
     [true, true],
     [false, false],
   ])
 })
 
-it('a version can be pruned after its file was moved away, and not before', async () => {
+it('a version can be pruned once its own file was moved away, and a file at the path then counts as new', async () => {
   const { history, ledger } = atWork()
   const { id } = versionOf(ledger.writeFile(origin, read('a', 'broken')))
   versionIn(history, 'uploaded', { patch: { sha256: 'b' } })
@@ -94,7 +94,7 @@ it('a version can be pruned after its file was moved away, and not before', asyn
   expect(ledger.known.isNews(path, identity)).toBe(true)
 })
 
-it('an unchanged file that comes back within 30 days is no news, and after a longer time it is', () => {
+it('an unchanged file that comes back within 30 days is not new, and after a longer time it is new and forgotten', () => {
   let day = 0
   const { history, ledger } = atWork(() => day * DAY)
   ledger.writeFile(origin, read(null, 'broken'))
@@ -121,7 +121,7 @@ it('an unchanged file that comes back within 30 days is no news, and after a lon
   expect(history.knownFiles()).toEqual([])
 })
 
-it('a file that returns to its first feed supersedes the waiting version of the second feed', () => {
+it('a file that returns to its first feed queues the failed version there, and supersedes the waiting version of the second feed', () => {
   const { history } = temporaryHistory()
   const patch = { sha256: 'a', spool: '1.xml' }
   const failed = versionIn(history, 'failed', { feed: 'one', path: 'stays.xml', patch })

@@ -105,7 +105,7 @@ function folder({ rescanMs = 1000 } = {}) {
   return { conditions, ends, listed, pass, rejected, told }
 }
 
-it('a successful move does not end the condition of a failing receipt', async () => {
+it('a successful move does not end the condition of a failing receipt, and a written receipt does', async () => {
   const { conditions, ends, listed, rejected, told } = folder()
   ends.receipt = PROBLEM
   await rejected({ feed: 'bad.xml' })
@@ -132,7 +132,7 @@ it('a written receipt does not end the condition of a failing move', async () =>
   expect(conditions.has('dispositions-failing')).toBe(true)
 })
 
-it('an unlisted folder does not end the condition of a failing move', async () => {
+it('a folder that could not be listed does not end the condition of a failing move', async () => {
   const { conditions, ends, listed, pass, told } = folder()
   ends.move = PROBLEM
   await listed('good.xml')
@@ -154,7 +154,7 @@ it('the condition of a failing move lasts until the next listing', async () => {
   expect(conditions.has('dispositions-failing')).toBe(true)
 })
 
-it('a receipt stays pending while its missing directory cannot be listed', async () => {
+it('a receipt is not tried while its missing directory cannot be listed, then once more, and then no more', async () => {
   const { ends, listed, rejected } = folder()
   ends.receipt = { ...PROBLEM, code: 'ENOENT' }
   await rejected({ path: 'monday/bad.xml' })
@@ -168,7 +168,7 @@ it('a receipt stays pending while its missing directory cannot be listed', async
   expect([whileAway, looked, ends.receipts]).toEqual([1, 2, 2])
 })
 
-it('while receipts cannot be written, each listing tries only one of them', async () => {
+it('while receipts cannot be written, a listing tries only one of them, and once they can, all', async () => {
   const { ends, listed, rejected } = folder()
   ends.receipt = PROBLEM
   for (let n = 0; n < 10; n++) await rejected({ feed: `bad-${n}.xml` })
@@ -189,7 +189,7 @@ function uploadedFile() {
   return { history, path, sha256 }
 }
 
-it('a file that was put back while the database was full makes no new version', async () => {
+it('a file that was put back while the database was full counts as moved, and after the next listing as known', async () => {
   const { history, path } = uploadedFile()
   let commits = 0
   const commit: History['commit'] = async (work) => {
@@ -218,7 +218,7 @@ it('a file that was put back while the database was full makes no new version', 
   expect(history.departures()).toEqual([])
 })
 
-it('a file that a crash left after it was put back is not read again before its move is resumed', async () => {
+it('a file that was put back before a crash counts as moved unless it changed, and after the next listing as known', async () => {
   const { history, path, sha256 } = uploadedFile()
   const file = { path, identity: IDENTITY, disposition: 'archive', sha256 } as const
   history.beginDeparture({ ...file, token: '0a1b2c3d4e5f' })

@@ -63,7 +63,7 @@ it('a slow receipt never overwrites a later receipt of the same version', async 
   expect(history.pendingReceipts()).toEqual([])
 })
 
-it('an older version gets no receipt if a newer version of the path has one', async () => {
+it('an older version gets no receipt once a newer version of its feed and path was rejected', async () => {
   const { begun, history, receipts } = slowMount()
   const older = versionIn(history, 'uploaded')
   markReceiptsPending(history, older)

@@ -23,7 +23,7 @@ describe('the wait before the next attempt', () => {
     expect(waitAfter(failure(RULES.noForm), 1, 0)).toBe(100)
   })
 
-  it('is no shorter than Retry-After', () => {
+  it('is never shorter than Retry-After', () => {
     const waits = [HOUR, 1].map((ms) => waitAfter(failure(RULES.throttled, ms), 1, 1))
 
     expect(waits).toEqual([HOUR, 5 * SECOND])

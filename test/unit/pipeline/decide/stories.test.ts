@@ -1,5 +1,5 @@
-// All stories of one feed, searched: there is none in which a promise is broken. Then rules are switched off one after
-// the other, and the search finds each fault and the shortest story that it has met.
+// Searches all stories of one feed and finds none in which a promise is broken. Then rules are switched off one after
+// the other, and the search finds each fault, with the shortest story that breaks a promise.
 
 import { expect, it } from 'vitest'
 import { DECISIONS, type Decisions, searchStories } from '../../../helpers/pipeline/stories.ts'
@@ -52,7 +52,7 @@ it.each<[string, Partial<Decisions>]>([
     },
   ],
   [
-    'what storage may have does not count',
+    'what storage might have does not count',
     {
       secondFeed: (own, facts) =>
         DECISIONS.secondFeed(own, {
@@ -83,7 +83,7 @@ it('the search finds the fault when a date counts for nothing', () => {
 /** The rules, each with the decisions in which it is switched off, and the promise that breaks. */
 const OFF: [rule: string, without: Partial<Decisions>, promise: RegExp][] = [
   [
-    'a newer waiting version is sent instead, when the form has come',
+    'when the form has come, a newer version that waits is sent in place of this version',
     {
       decideSending: (facts, event) =>
         DECISIONS.decideSending({ ...facts, newer: { ...facts.newer, queued: null } }, event),
@@ -91,7 +91,7 @@ const OFF: [rule: string, without: Partial<Decisions>, promise: RegExp][] = [
     /after or beside a newer one/,
   ],
   [
-    'a version that was not stored gives its place to a newer one that waits',
+    'a version that was not stored gives its place to a newer version that waits',
     {
       decideSending: (facts, event) =>
         DECISIONS.decideSending(
