@@ -42,7 +42,7 @@ interface Day {
 
 /**
  * datedName returns `path` with `{date}` in place of the last date in its file name, and the date as `YYYYMMDDHHMMSS`.
- * Without a date in the file name, it returns the path as it is and null.
+ * Without a date in the file name, the path stays as it is, and the date is null.
  */
 export function datedName(path: string): { name: string; date: string | null } {
   const start = path.lastIndexOf('/') + 1
@@ -77,7 +77,7 @@ function monthNumber(month: string): number {
   return MONTHS.findIndex((name) => name.startsWith(month.toLowerCase().slice(0, 3))) + 1
 }
 
-/** A number that would be a date further ahead of the current time than this only looks like a date. */
+/** A date that is further ahead of the current time than this is a number that only looks like a date. */
 const FAR_AHEAD_MS = 366 * DAY_MS
 
 /** A clock before this moment (wall ms) is wrong, because feedsyncd did not exist then. */

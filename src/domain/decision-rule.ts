@@ -3,7 +3,8 @@
 /**
  * FailureClass says what follows from a failure. After `transient`, which is temporary, feedsyncd tries again after
  * growing waits and never gives up. After `credentials`, the feeds of the account wait. After `file`, the version fails
- * at once. `broken` is an answer that a correct request does not get: the version fails after `tries` attempts.
+ * at once. `broken` is an answer that a correct request does not get: the version fails after `tries` attempts in a
+ * row.
  */
 export type FailureClass = 'transient' | 'credentials' | 'file' | 'broken'
 

@@ -50,8 +50,8 @@ export async function backUp(file: string, to: string): Promise<number> {
 }
 
 /**
- * claim creates and locks a lock file beside the target, until the claim is disposed. Throws `FeedsyncError` (75) while
- * another backup has the lock.
+ * claim locks a file beside the target until the claim is disposed, which removes the file. Throws `FeedsyncError` (75)
+ * while another backup has the lock.
  */
 function claim(target: string): Disposable {
   const file = join(dirname(target), `.${basename(target)}.lock`)

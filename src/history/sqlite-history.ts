@@ -82,7 +82,7 @@ function isHistory(file: string): boolean {
       stateMark(connection, file).madeAt() !== null
     )
   } catch (error) {
-    // Not a database. For any other error, the message of that error says more.
+    // A file that is not a database is not a history. The caller gets any other error.
     if (errorCode(error) === 'SQLITE_NOTADB') return false
     throw error
   }

@@ -105,16 +105,16 @@ export class AttemptRunner {
   }
 
   /**
-   * run makes one attempt and returns the version after it. It calls `stored` before it records that storage has the
+   * run makes one attempt and returns the version after it. It calls `onStored` before it records that storage has the
    * file. Throws an error of the disk or the database, after which the version still waits, and a fault of ours, after
    * which the version has failed.
    */
-  async run(queued: Version, signal: AbortSignal, stored = () => {}): Promise<Attempted> {
+  async run(queued: Version, signal: AbortSignal, onStored = () => {}): Promise<Attempted> {
     const beganAt = this.#clock.monotonic()
     const found = await this.#steps(queued, signal)
     if ('version' in found) return this.#finish(found.version, null)
     const { event } = found
-    if (event.kind === 'stored') stored()
+    if (event.kind === 'stored') onStored()
     // The write waits until a full disk has room again. Else a file that storage confirmed would be sent again.
     const writer = { clock: this.#clock, history: this.#history, log: this.#log }
     const write = () => this.#write(queued.id, event)
@@ -134,7 +134,9 @@ export class AttemptRunner {
     this.#observer.retried(this.#history.attempts(id, 2)[0]?.status ?? null)
   }
 
-  /** #finish cleans up after a version that is not queued again, drops its form, and tells the campaigns of an upload. */
+  /**
+   * #finish cleans up after a version that is not queued again, drops its form, and tells the campaigns of an upload.
+   */
   async #finish(version: Version, failure: Failure | null): Promise<Attempted> {
     if (version.state === 'queued') return { version, failure }
     this.#sender.forget(version.feed)

@@ -43,7 +43,7 @@ interface ComparisonsParts {
   spool: Spool
 }
 
-/** Copied is a version of a feed, or a file that is about to become one, with its copy. */
+/** Copied is a version of a feed, or a file that is about to become a version. `copy` is the path of its copy. */
 type Copied = Named & Pick<Version, 'bytes' | 'encoding'> & { copy: string }
 
 const NOTHING_EARLIER: HeldDifference = { older: null, summary: null }
@@ -108,7 +108,8 @@ export class Comparisons {
 
   /**
    * differenceIfHeld returns what a version changes if a guard holds it now; null if no guard does. Without baselines,
-   * it returns an empty difference. Rejects when the signal aborts, or with an error that is `isRetryable`.
+   * it returns a difference without an older version. Rejects when the signal aborts, or with an error that is
+   * `isRetryable`.
    */
   async differenceIfHeld(
     version: GuardedVersion & Copied,

@@ -51,7 +51,8 @@ export class Departures {
   /** Files that are known to have their temporary names, by token. */
   readonly #partialMoves = new Map<string, Departure>()
   /**
-   * Files that were moved since the last listing. `identity` is from before the move; `isAway`: the file is away now.
+   * Files that were moved since the last listing. `identity` is from before the move, and `isAway` is true if the file
+   * did not come back.
    */
   readonly #moved = new Map<string, { identity: FileIdentity; isAway: boolean }>()
   /** Monotonic ms until which a file stays that was put back: the listing that follows must not move it again. */
@@ -244,7 +245,7 @@ export class Departures {
     return state === 'discarded' && afterUpload === 'archive' ? 'archive' : null
   }
 
-  /** #learn logs how a departure ended, and remembers a failure: the path, the temporary name and the condition. */
+  /** #learn logs how a departure ended. After a failure, it remembers the path and sets `dispositions-failing`. */
   #learn(departure: Departure, disposed: Disposed): void {
     const { disposition, path, token } = departure
     const wasPartial = this.#partialMoves.delete(token)

@@ -93,7 +93,8 @@ export function failedUnread(facts: PathFacts, origin: Origin): Draft | null {
 }
 
 /**
- * inheriting adds a version of the rule's feed in place of an unread version, and keeps its size and `incompleteSince`.
+ * inheriting adds a version of the rule's feed in place of an unread version, with the size and the `incompleteSince`
+ * of the unread version.
  */
 function inheriting(facts: PathFacts, origin: Origin, unread: Version): Draft {
   const { bytes, id, incompleteSince } = unread

@@ -105,9 +105,9 @@ export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: numbe
  * withNewestDate returns the version with the newest date, or the newest of several such versions; null without any.
  */
 export function withNewestDate(versions: readonly Version[]): Version | null {
-  const order = (a: Version, b: Version) =>
+  const newestFirst = (a: Version, b: Version) =>
     a.date === b.date ? b.id - a.id : (b.date ?? '') < (a.date ?? '') ? -1 : 1
-  return versions.toSorted(order)[0] ?? null
+  return versions.toSorted(newestFirst)[0] ?? null
 }
 
 /** isBefore returns whether the first date is earlier. A missing date is neither earlier nor later. */
