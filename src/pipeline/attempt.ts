@@ -4,7 +4,7 @@
 
 import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { COPY_GONE, RETRIED } from '../domain/reason-codes.ts'
-import type { History, Version } from '../history/port.ts'
+import type { HeldDifference, History, Version } from '../history/port.ts'
 import { untilWritten } from '../history/until-written.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isRetryable } from '../lib/errors.ts'
@@ -171,12 +171,7 @@ export class AttemptRunner {
         : await this.#comparisons.differenceIfHeld(copied, compared, signal)
       key = form.key
       const begun = { kind: 'prepared', startedAt, key } as const
-      const { version } = await this.#history.commit(() => {
-        const written = this.#write(id, begun, compared)
-        if (written.version.state === 'held' && difference !== null)
-          this.#history.keepDifference(id, difference)
-        return written
-      })
+      const version = await this.#begin(id, begun, { compared, difference })
       if (version.state !== 'uploading') return { version }
       const progress = (sent: number) => this.#onProgress(id, sent, parcel.bytes)
       const answered = await this.#sender.post({ parcel, form, progress }, tally, signal)
@@ -192,6 +187,24 @@ export class AttemptRunner {
     }
   }
 
+  /**
+   * #begin writes that the form has come, and returns the version: it is `uploading`, or it must not be sent now. A
+   * version that a guard holds keeps the difference.
+   */
+  async #begin(
+    id: number,
+    begun: Extract<SendEvent, { kind: 'prepared' }>,
+    { compared, difference }: { compared: Compared; difference: HeldDifference | null },
+  ): Promise<Version> {
+    return this.#history.commit(() => {
+      const { version } = this.#write(id, begun, compared)
+      if (version.state === 'held' && difference !== null)
+        this.#history.keepDifference(id, difference)
+      return version
+    })
+  }
+
+  /** #parcelOf returns what is sent of a version; null without a copy. */
   #parcelOf(version: Version): Parcel | null {
     const { id, account, bytes, feed, md5, path, reasonCode, spool } = version
     if (spool === null) return null

@@ -213,12 +213,7 @@ export class Pipeline {
           signal,
         )
       : null
-    const isKept = isSendable || (answer.kind === 'older' && read.verdict.kind === 'ok')
-    const { feed } = file.rule
-    const postings = read.verdict.kind === 'ok' ? read.verdict.content.postings : 0
-    const id = isKept ? await this.#ensureVersion(file, { isSendable }) : null
-    const kept = id === null ? null : await this.#spool.keep(copy, { id, feed, postings })
-    if (kept === null && read.verdict.kind === 'ok') await this.#spool.discard(copy)
+    const kept = await this.#keep(file, read.verdict, { answer, copy })
     const [changes = null] = compared.values()
     const patch = { ...found.patch, ...(kept !== null && { spool: kept, changes }) }
     const judged = { ...found, patch }
@@ -237,6 +232,27 @@ export class Pipeline {
     }
     if (version.state === 'queued' && isSendable) this.#comparisons.remember(version.id, compared)
     return this.#finish(version)
+  }
+
+  /**
+   * #keep keeps the copy if the bytes can be sent now, or later by a restore, and returns its name. Otherwise it
+   * removes the copy and returns null.
+   */
+  async #keep(
+    file: Candidate,
+    verdict: Verdict,
+    { answer, copy }: { answer: ReadJudgement; copy: string },
+  ): Promise<string | null> {
+    // Only a well-formed document has a copy.
+    if (verdict.kind !== 'ok') return null
+    const isSendable = answer.kind === 'sendable'
+    if (isSendable || answer.kind === 'older') {
+      const id = await this.#ensureVersion(file, { isSendable })
+      const { postings } = verdict.content
+      return this.#spool.keep(copy, { id, feed: file.rule.feed, postings })
+    }
+    await this.#spool.discard(copy)
+    return null
   }
 
   /** #ensureVersion returns the id of the version that the copy belongs to. It adds the version if there is none. */
