@@ -88,8 +88,7 @@ export function withConfig(command: Command, file: string | null): string {
   if (file === null) return command
   const config = ` --config ${shellWord(file)}`
   // The option must come before a `--` that stands outside of quotes.
-  const [, options = command, operands = ''] =
-    /^((?:[^']|'[^']*')*?)( -- .*)$/s.exec(command) ?? []
+  const [, options = command, operands = ''] = /^((?:[^']|'[^']*')*?)( -- .*)$/s.exec(command) ?? []
   return options + config + operands
 }
 

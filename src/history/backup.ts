@@ -72,7 +72,9 @@ function claim(target: string): Disposable {
 }
 
 /** createCopy creates a file and keeps it open. `refuseOther` throws `FeedsyncError` if a path names another file. */
-function createCopy(file: string): { handle: number; refuseOther(path: string): void } & Disposable {
+function createCopy(
+  file: string,
+): { handle: number; refuseOther(path: string): void } & Disposable {
   const handle = openSync(file, 'wx', 0o600)
   const { dev, ino } = fstatSync(handle)
   return {

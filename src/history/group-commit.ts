@@ -88,7 +88,9 @@ export class GroupCommit {
   #flush(patienceMs: number): boolean {
     const group = this.#waiting.splice(0, MAX_GROUP_SIZE)
     try {
-      const ends = this.#db.atomically(() => group.map((each) => this.#work(each, group.length > 1)))
+      const ends = this.#db.atomically(() =>
+        group.map((each) => this.#work(each, group.length > 1)),
+      )
       for (const end of ends) end()
       return false
     } catch (error) {

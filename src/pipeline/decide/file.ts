@@ -254,8 +254,7 @@ function seenAgain(facts: FileFacts, origin: Origin, version: Version): Transiti
   const { id, state } = version
   const unread = facts.unread()
   // An unread version of another feed whose file left stays as it is.
-  const isDropped =
-    unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
+  const isDropped = unread !== null && (unread.feed === origin.rule.feed || unread.state !== 'gone')
   const draft = new Draft(version, isDropped ? [{ kind: 'drop', id: unread.id, heir: id }] : [])
   const reason = { code: SAME_BYTES, reason: `the same bytes at ${origin.path}` }
   draft.transitions.push({ kind: 'seen', id, reason })

@@ -260,23 +260,26 @@ describe('a name that looks like the name of another feed', () => {
     ['YYMMDD', ['jobs_261127.xml', 'jobs_261128.xml']],
     ['seconds since 1970', ['jobs-1763856000.xml', 'jobs-1763942400.xml']],
     ['a running number', ['jobs-0001.xml', 'jobs-0002.xml']],
-  ])('with %s is held, and the rule of the hint makes both one feed, whose guards then compare them', async (_, [first = '', next = '']) => {
-    await using site = await Site.open({}, { clock: quickClock() })
-    const daemon = await site.daemon()
-    site.drop(first, feedOf(100))
-    await site.until(first, 'uploaded')
-    site.drop(next, feedOf(10))
-    const { hint } = await site.until(next, 'held')
-    await daemon.stop()
-    const [, match = '', name = ''] = /match: "(.*?)", name: "(.*?)"/.exec(hint ?? '') ?? []
-    site.configure({ feeds: [{ match, name }] })
-    await site.daemon()
+  ])(
+    'with %s is held, and the rule of the hint makes both one feed, whose guards then compare them',
+    async (_, [first = '', next = '']) => {
+      await using site = await Site.open({}, { clock: quickClock() })
+      const daemon = await site.daemon()
+      site.drop(first, feedOf(100))
+      await site.until(first, 'uploaded')
+      site.drop(next, feedOf(10))
+      const { hint } = await site.until(next, 'held')
+      await daemon.stop()
+      const [, match = '', name = ''] = /match: "(.*?)", name: "(.*?)"/.exec(hint ?? '') ?? []
+      site.configure({ feeds: [{ match, name }] })
+      await site.daemon()
 
-    const held = await site.until('jobs', 'held')
-    expect(held).toMatchObject({ guard: 'drop', path: next })
-    expect(site.uploads({ feed: next })[0]?.state).toBe('superseded')
-    expect(stored(site)).toEqual([first])
-  })
+      const held = await site.until('jobs', 'held')
+      expect(held).toMatchObject({ guard: 'drop', path: next })
+      expect(site.uploads({ feed: next })[0]?.state).toBe('superseded')
+      expect(stored(site)).toEqual([first])
+    },
+  )
 
   it('with a number is held, and the other rule of the hint makes each a feed of its own', async () => {
     await using site = await Site.open({}, { clock: quickClock() })

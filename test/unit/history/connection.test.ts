@@ -232,19 +232,22 @@ describe('the error names the cause', () => {
   it.each([
     ['writer', openHistory],
     ['reader', openHistoryReader],
-  ])('when the file is not a database (exit 78), says what to do, and leaves the file as it is (%s)', (_, open) => {
-    const file = join(temporaryFolder(), 'history.db')
-    const text = 'a letter to the editor, '.repeat(100)
-    writeFileSync(file, text)
+  ])(
+    'when the file is not a database (exit 78), says what to do, and leaves the file as it is (%s)',
+    (_, open) => {
+      const file = join(temporaryFolder(), 'history.db')
+      const text = 'a letter to the editor, '.repeat(100)
+      writeFileSync(file, text)
 
-    const error = thrownBy(() => open({ file }))
+      const error = thrownBy(() => open({ file }))
 
-    expect(errorCode(error)).toBe('SQLITE_NOTADB')
-    expect(error.message).toContain(`${file} is damaged, or is not a SQLite database`)
-    expect(error.hint).toContain('move the file away')
-    expect(error.exitCode).toBe(78)
-    expect(readFileSync(file, 'utf8')).toBe(text)
-  })
+      expect(errorCode(error)).toBe('SQLITE_NOTADB')
+      expect(error.message).toContain(`${file} is damaged, or is not a SQLite database`)
+      expect(error.hint).toContain('move the file away')
+      expect(error.exitCode).toBe(78)
+      expect(readFileSync(file, 'utf8')).toBe(text)
+    },
+  )
 
   it('when the end of the file is missing (exit 78), and the file keeps its size', () => {
     const file = join(temporaryFolder(), 'history.db')

@@ -157,7 +157,6 @@ describe('a version', () => {
     expect(() => call(history)).toThrow('there is no version 99')
     expect(history.version(99)).toBe(null)
   })
-
 })
 
 describe('a transaction', () => {
