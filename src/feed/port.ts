@@ -10,23 +10,25 @@ import type { Position } from '../xml/locator.ts'
 export interface CheckJob {
   /** Absolute path of the file to read. A symlink is never followed. */
   source: string
-  /** Absolute path of a folder above the file: no link below it is followed. Absent: the file's own folder. */
+  /**
+   * Absolute path of a folder above the file. No link below this folder is followed. The default is the file's folder.
+   */
   root?: string | undefined
-  /** Descriptor of the file, if another user had to open it. The caller closes it. */
+  /** Descriptor of the file, if another user had to open the file. The caller closes the descriptor. */
   opened?: number | undefined
-  /** Identity of the settled file; null accepts any. */
+  /** Identity of the settled file; null accepts any file. */
   expected: FileIdentity | null
   /**
-   * The file changes all the time: read it as it is. It is `changed` only if a second read of the same descriptor finds
-   * other bytes.
+   * The file changes all the time, so it is read as it is. The result is `changed` only if a second read of the same
+   * descriptor finds other bytes.
    */
   isRestless?: boolean | undefined
   /**
-   * Absolute path of a new file for the copy, which is durable before the answer. Null means the file is only checked;
-   * then the reader looks for all fields in the first postings, and not only for the counted ones.
+   * Absolute path of a new file for the copy, which is durable before the result. Null means that the file is only
+   * checked. Then the reader looks for all fields in the first postings, and not only for the counted fields.
    */
   copyTo: string | null
-  /** Absolute path of a new file for the posting index, which `compare` reads; null means none is written. */
+  /** Absolute path of a new file for the posting index, which `compare` reads; null means that no index is written. */
   indexTo: string | null
   mapping: Mapping
 }
@@ -47,9 +49,9 @@ export interface FeedContent {
   placeholder: string | null
   /** External campaign id -> number of its postings. At most `MAX_CAMPAIGN_IDS` ids. */
   externalCampaignIds: Record<string, number>
-  /** Distinct ids. */
+  /** The number of distinct requisition ids. */
   requisitionIds: number
-  /** Plain sentences: duplicate or missing posting ids, a BOM, an odd encoding. */
+  /** Sentences for the vendor, for example about missing ids, a byte order mark or an unusual encoding. */
   warnings: string[]
 }
 
@@ -62,7 +64,7 @@ export type FoundPaths = Record<keyof FieldPaths, string | null>
 export interface RunnerUp {
   /** Full path (`/jobs/category`). */
   records: string
-  /** Number of its elements; null means only a sample was counted. */
+  /** The number of elements at that path; null means that only a sample of them was counted. */
   postings: number | null
 }
 
@@ -71,7 +73,7 @@ export type Verdict =
       kind: 'ok'
       content: FeedContent
       fields: FoundPaths
-      /** Null if the choice of the record path was clear, or configured. */
+      /** Null if the choice of the record path was clear, or if the record path is configured. */
       runnerUp: RunnerUp | null
     }
   /** The document ends early, is empty, or ends in NUL padding: its writer might not have finished. */
@@ -84,24 +86,27 @@ export type CheckResult =
       kind: 'read'
       /** The copy and the index exist only if the verdict is `ok`. */
       verdict: Verdict
-      /** Null if the file was not read to its end, because it is mostly holes or ends in too many NUL bytes. */
+      /**
+       * Null if the reader asked for no hashes, or if the file was not read to its end: it is mostly holes, ends in too
+       * many NUL bytes, or cannot be unpacked.
+       */
       sha256: string | null
-      /** Null without a copy. */
+      /** Null if the job asks for no copy, or if `sha256` is null. */
       md5: string | null
       bytes: number
       /** Encoding of the document (`UTF-8`, `UTF-16LE`, `windows-1252`); null means nothing was decoded. */
       encoding: string | null
     }
-  /** The file is not the expected file, or changed while it was read: settle again. */
+  /** The file is not the expected file, or changed while it was read. It must settle again. */
   | { kind: 'changed' }
   /**
-   * The file cannot be opened or read. `code` is the system's (`EACCES`, `EIO`); null if it is not a regular file, or
-   * the read hangs.
+   * The file cannot be opened or read. `code` is the system's error code (`EACCES`, `EIO`); null if the file is not a
+   * regular file, or if its read hangs.
    */
   | { kind: 'unreadable'; code: string | null; reason: string; hint: string }
   /**
-   * The copy or the index cannot be written. `code` is the system's (`ENOSPC`, `EROFS`). This says nothing about the
-   * feed.
+   * The copy or the index cannot be written. `code` is the system's error code (`ENOSPC`, `EROFS`). The feed itself can
+   * be right or wrong.
    */
   | { kind: 'no-room'; code: string; reason: string; hint: string }
 
@@ -110,16 +115,16 @@ export interface DifferenceSide {
   /** Absolute path. */
   file: string
   mapping: Mapping
-  /** The file must have this SHA-256; null means any. */
+  /** The SHA-256 that the file must have, in hexadecimal; null accepts any file. */
   sha256: string | null
 }
 
 export interface DifferenceJob {
   older: DifferenceSide
   newer: DifferenceSide
-  /** A version with more postings is not compared, because each takes about 40 bytes of memory. */
+  /** A version with more postings is not compared, because each posting takes about 40 bytes of memory. */
   mostPostings: number
-  /** Number of added, of removed and of changed postings that are named. */
+  /** The most postings of each kind (added, removed, changed) that are named. */
   mostNamed: number
 }
 
@@ -136,28 +141,30 @@ export interface Comparison {
 }
 
 export interface FeedChecker extends AsyncDisposable {
-  /** hung returns the reads that do not return, with absolute paths. Their threads were left, and others read on. */
+  /** hung returns the reads that do not return, with absolute paths. Other threads read the other files. */
   hung(): HungPath[]
-  /** announce starts the threads that a file of this size will need, while the file settles. */
+  /** announce starts the threads that a file of this size will need, while the file settles. A running thread stays. */
   announce(bytes: number): void
   /**
-   * check reads a file once, in a worker thread. The content of a file never throws. Jobs start in order; an aborted
-   * job rejects with the signal's reason.
+   * check reads a file in a worker thread. Whatever is wrong with the file is in the result. It rejects with the
+   * signal's reason, or with `FeedsyncError` for a wrong field path and for a thread that did not start or ended. Jobs
+   * start in the order of the calls.
    */
   check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult>
   /**
-   * compare counts the changes between two index files, in the same thread. It returns null if one is missing or
-   * damaged, which a power cut can cause. Rejects with the signal's reason.
+   * compare counts the changes between two index files, in the worker thread. It returns null if an index is missing or
+   * damaged, which a power cut can cause, if the ids of the two come from different fields, or if a read hangs. It
+   * rejects like `check`.
    */
   compare(indexes: Comparison, signal?: AbortSignal): Promise<PostingChanges | null>
   /**
-   * difference reads both files and sums up what differs, in the same thread. It returns null if one cannot be
-   * compared, or if its read hangs. Rejects with the signal's reason.
+   * difference reads both files and sums up what differs, in the worker thread. It returns null if one of the files
+   * cannot be compared, or if its read hangs. It rejects like `check`.
    */
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
-/** CheckerFor returns the checking thread for a feed of this size in bytes; null if the size is not known. */
+/** CheckerFor returns the checking thread for a feed of this size. `bytes` is null if the size is not known. */
 export type CheckerFor = (bytes: number | null) => FeedChecker
 
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */

@@ -15,7 +15,10 @@ import { changesOf, matchPostings } from './posting-matches.ts'
 const MAGIC = Buffer.from('FSIX7\0\0\0')
 const HEADER_BYTES = MAGIC.length + 12
 
-/** indexParts returns the bytes of an index file. `idPath` is the configured path of the ids; empty: detected. */
+/**
+ * indexParts returns the bytes of an index file. `idPath` is the path of the ids if it is configured, or was detected
+ * after another path whose ids postings share; else it is empty.
+ */
 export function* indexParts(entries: Entries, idPath = ''): Generator<Uint8Array, void, void> {
   const header = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(header)
@@ -38,7 +41,8 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) =>
 
 /**
  * compareIndexes counts the changes between two versions, given the paths of their index files. It returns null if a
- * file is missing, damaged or unreadable, or if the ids come from different fields. The feed is sent anyway.
+ * file is missing, damaged or unreadable, or if the ids come from different fields. Then nobody knows the changes, and
+ * the feed is sent all the same.
  */
 export function compareIndexes(older: string, newer: string): PostingChanges | null {
   const [before, now] = [indexAt(older), indexAt(newer)]
@@ -52,7 +56,7 @@ interface Index {
   idPath: number
 }
 
-/** indexAt returns null if the file is missing or damaged: it is not durable, so a power cut can leave any bytes. */
+/** indexAt returns null if the file is missing, unreadable or damaged. A power cut can damage it: it is not durable. */
 function indexAt(path: string): Index | null {
   let bytes: Buffer
   try {

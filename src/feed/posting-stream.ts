@@ -1,5 +1,5 @@
-// Reads the postings of a checked feed again, for example of one in the spool, piece by piece in this thread. Other
-// work of the thread runs between two pieces, which take about a millisecond each.
+// Reads the postings of a checked feed again, for example from its copy in the spool, piece by piece in this thread.
+// Other work of the thread runs between two pieces, which take about a millisecond each.
 
 import { setImmediate } from 'node:timers/promises'
 import type { FieldPaths } from '../domain/mapping.ts'
@@ -15,13 +15,13 @@ import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 export interface PostingSource {
   /** Absolute path. */
   file: string
-  /** Encoding that the check found. */
+  /** Name of the encoding that the check found; null means that the document is read as it declares. */
   encoding: string | null
   /** Full path of the record element that the check found; null if the feed has no posting. */
   records: string | null
-  /** A field without a path here is detected. */
+  /** Configured paths of fields. All other fields are detected. */
   paths: FieldPaths
-  /** Folded paths of detected ids that are not tried. */
+  /** Folded paths (names.ts) of detected ids that are not tried; null means that all paths are tried. */
   excludedIds?: ReadonlySet<string> | null
 }
 
@@ -30,7 +30,7 @@ export type PostingValues = Partial<Record<Field, string>>
 
 /** Posting is one posting. The next posting reuses its `parts`. */
 export interface Posting {
-  /** Counted from 0. */
+  /** The number of the posting in the feed, counted from 0. */
   n: number
   values: PostingValues
   /** pathOf returns where the posting has a field, as the feed spells it. */
@@ -39,23 +39,25 @@ export interface Posting {
 }
 
 export interface PostingStreamOptions {
-  /** Fields to read from each posting; the others cost no time. */
+  /** Fields to read from each posting. Other fields cost no time. */
   fields: readonly Field[]
   signal: AbortSignal
 }
 
 export interface PostingReadingOptions {
+  /** wanted says what is read from posting `n`, counted from 0. */
   wanted: (n: number) => Wanted
   signal?: AbortSignal
 }
 
+/** PIECE is how many bytes are read and checked at once. */
 const PIECE = 65_536
 const DAMAGED = 'its bytes in the spool are damaged'
 
 /**
- * streamPostings passes the postings to `take`, one at a time. It returns null, or the reason why it could not read all
- * postings; the caller must then discard the postings it received. Throws the signal's reason, and `FeedsyncError`
- * (78) for a wrong field path.
+ * streamPostings passes the postings to `take`, one at a time. It resolves with null, or with the reason why it could
+ * not read all postings; the caller must then discard the postings that it received. Rejects with the signal's reason,
+ * and with `FeedsyncError` (78) for a wrong field path.
  */
 export function streamPostings(
   source: PostingSource,
@@ -66,7 +68,7 @@ export function streamPostings(
   return readPostings(source, ({ values }) => take(values), { wanted: () => wanted, signal })
 }
 
-/** readPostings is `streamPostings` for what is `wanted` from each posting. */
+/** readPostings does the same as `streamPostings`, but `wanted` can ask for something else from each posting. */
 export async function readPostings(
   { encoding, excludedIds = null, file, records, paths }: PostingSource,
   take: (posting: Posting) => void,

@@ -8,17 +8,18 @@ export interface ReadOptions {
   /** pieceSize is in bytes, for reading and copying. */
   pieceSize: number
   limits: Limits
+  /** beforePiece is called before each piece is checked. */
   beforePiece: () => void
   /**
-   * hashes: `apart` hashes after the reading, or in the hashing thread; `inline` hashes each piece that is read, so
-   * that the file is read once; `none` leaves the hashes null.
+   * hashes says when the file is hashed: `apart` hashes it after the reading or in the hashing thread, `inline` hashes
+   * each piece that is read, so that the file is read once, and `none` leaves the hashes null.
    */
   hashes: 'apart' | 'inline' | 'none'
-  /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use that thread. */
+  /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use the hashing thread. */
   hashThreadFrom: number
   /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
   mostUnpacked: number
-  /** survey receives what is needed to read the same postings again; null means nobody reads them again. */
+  /** survey receives what is needed to read the same postings again; null means that nobody reads them again. */
   survey: SurveyTaker | null
 }
 
