@@ -1,5 +1,5 @@
-// The worker thread's side of the feed checker. It reads the next feeds while the copy of one becomes durable.
-// It returns its own errors as answers, so the main thread knows that any other error ended this thread.
+// The worker thread's side of the feed checker. It reads the next feeds while the copy of an earlier feed becomes
+// durable. It returns its own errors as answers, so the main thread knows that any other error ended this thread.
 
 import type { DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import { VERSION } from '../lib/version.ts'
@@ -15,12 +15,12 @@ export type WorkerRequest =
   | { kind: 'compare'; indexes: Comparison }
   | { kind: 'difference'; job: DifferenceJob }
   /**
-   * start is the first request. It announces a file of this size, so that this thread can start the hashing thread.
-   * `mark` is the memory in which the thread names the file that it reads (lib/call-mark.ts).
+   * start is the first request. It announces a file of this many bytes, so that this thread can start the hashing
+   * thread. `mark` is the memory in which the thread names the file that it reads (lib/call-mark.ts).
    */
   | { kind: 'start'; bytes: number; mark: SharedArrayBuffer }
 
-// An upgrade might have replaced this file while the older program runs; the two could misread each other.
+// An upgrade might have replaced this file while the older program runs. The two versions could misread each other.
 if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
 
 export type WorkerAnswer<T> = { kind: 'result'; result: T } | { kind: 'error'; error: unknown }

@@ -2,7 +2,7 @@
 
 import { type Digests, type FollowedFile, GIVEN_UP, hashFile } from './hashes.ts'
 
-/** answer hashes one file. `file` is null if the caller only wants to start the thread. */
+/** answer hashes one file. `file` is null if the caller only wants to start the thread; then the result is null. */
 export default async function answer(file: FollowedFile | null): Promise<Digests | null> {
   if (file === null) return null
   const progress = new BigInt64Array(file.progress)

@@ -8,7 +8,7 @@ import { readAt, Unreadable } from './source-file.ts'
 export interface Digests {
   /** Lower-case hexadecimal, like `md5`. */
   sha256: string
-  /** Null without a copy, because only copies are sent. */
+  /** Null if the file is not copied, because only copies are sent. */
   md5: string | null
 }
 
@@ -45,7 +45,7 @@ export interface FollowedFile extends HashJob {
 /** GIVEN_UP tells the hashing thread to stop. */
 export const GIVEN_UP = -1n
 
-/** PIECE, in bytes, is read and hashed at once. */
+/** PIECE is how many bytes are read and hashed at once. */
 const PIECE = 65_536
 
 /**

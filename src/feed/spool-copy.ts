@@ -10,9 +10,12 @@ import { systemReason } from '../lib/errors.ts'
 import { tryClone } from '../lib/files.ts'
 import type { SourceFile } from './source-file.ts'
 
-/** A write of at least ASYNC_WRITE bytes uses another thread: that costs less than waiting for the kernel's pages. */
+/** A write of at least ASYNC_WRITE bytes uses another thread, so this thread need not wait for new memory pages. */
 const ASYNC_WRITE = 2 ** 20
-/** CLONED_FROM, in bytes: a smaller file is copied in less time than it takes the system to write the source first. */
+/**
+ * CLONED_FROM is the size in bytes from which files are cloned. Before a clone the system writes the source to disk,
+ * and a smaller file is copied in less time.
+ */
 const CLONED_FROM = 2 ** 20
 
 /** NoRoom means that the copy or index cannot be written. It says nothing about the feed. */
@@ -48,8 +51,8 @@ export class SpoolCopy implements Disposable {
   }
 
   /**
-   * cloneFrom makes the copy a clone of the source if it can, and then the source is read from the copy. It decides
-   * alone how the bytes come into the copy: a clone has them all, and `write` adds nothing to it.
+   * cloneFrom makes the copy a clone of the source if the source is large and the file system can clone. Then the
+   * source is read from the copy, and `write` does nothing, because a clone has all bytes. Rejects with `NoRoom`.
    */
   async cloneFrom(source: SourceFile): Promise<void> {
     if (source.size < CLONED_FROM) return
@@ -61,7 +64,7 @@ export class SpoolCopy implements Disposable {
     if (this.#isClone) source.readFrom(this.descriptor)
   }
 
-  /** write appends bytes; large writes do not block this thread. One call at a time. Rejects with `NoRoom`. */
+  /** write appends bytes unless the copy is a clone. Await it before the next call. Rejects with `NoRoom`. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#isClone) return
     try {
@@ -76,7 +79,7 @@ export class SpoolCopy implements Disposable {
     }
   }
 
-  /** sync makes the bytes durable, but not the file's temporary name. It does not block. Rejects with `NoRoom`. */
+  /** sync makes the bytes durable, but not the file's temporary name. Rejects with `NoRoom`. */
   async sync(): Promise<void> {
     try {
       await promisify(fsync)(this.descriptor)
@@ -85,12 +88,13 @@ export class SpoolCopy implements Disposable {
     }
   }
 
+  /** keep closes the descriptor and lets the file outlive this object. */
   keep(): void {
     this.#isKept = true
     closeSync(this.descriptor)
   }
 
-  /** Disposal removes the file unless it was kept. */
+  /** Disposal closes the descriptor and removes the file, unless the file was kept. */
   [Symbol.dispose](): void {
     if (this.#isKept) return
     closeSync(this.descriptor)
