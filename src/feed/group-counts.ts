@@ -19,8 +19,8 @@ export class GroupCounts {
   }
 
   /**
-   * left counts a posting of the newer version, if a removed posting had the same value. Call `removed` for all removed
-   * postings before.
+   * left counts a posting of the newer version for each of its values that was counted before. Call `removed` for all
+   * removed postings first, because a value is gone if no posting of the newer version has it.
    */
   left(values: PostingValues): void {
     for (const group of GROUPS) {

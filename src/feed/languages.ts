@@ -1,9 +1,9 @@
-// The words for postings and their fields in the languages other than English that feeds are written in. Names are
-// compared without accents, case, "_" and "-", so `Código_Postal` is `codigopostal`.
+// The words that feeds use for postings and their fields in other languages than English. Names are compared without
+// accents, case, "_" and "-", so `Código_Postal` is `codigopostal`.
 
 import type { FieldPaths } from '../domain/mapping.ts'
 
-/** PostingWords are names separated by white space, in order of preference. */
+/** PostingWords has, for a posting and for each field, names separated by white space, in order of preference. */
 export type PostingWords = { posting: string } & Required<
   Pick<FieldPaths, 'id' | 'title' | 'city' | 'state' | 'postalCode' | 'description'>
 >

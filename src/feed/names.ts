@@ -1,8 +1,8 @@
 // Compares names of elements and attributes with the names that feeds commonly use.
 
-/** ASCII has only characters that need no decomposition. */
+/** ASCII matches names without accents, so `folded` need not decompose their characters. */
 const ASCII = /^[\0-\x7f]*$/
-/** LETTERS have no decomposition in Unicode, but are written without their strokes where accents are left out. */
+/** LETTERS says how people write letters that have no decomposition in Unicode where they leave out accents. */
 const LETTERS: Record<string, string> = {
   ł: 'l',
   ø: 'o',
@@ -32,7 +32,7 @@ export function localName(name: string): string {
   return folded(withoutPrefix(name))
 }
 
-/** parts returns the folded words of a compound name: `offre-emploi`, `jobOffer` and `JOB_OFFER` have two. */
+/** parts returns the folded words of a name: `offre-emploi`, `jobOffer` and `JOB_OFFER` have two words each. */
 export function parts(name: string): string[] {
   return withoutPrefix(name)
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1_')

@@ -7,9 +7,10 @@ import type { PostingValues } from './posting-values.ts'
 
 export class PathCounts {
   #postings = 0
-  /** For each field: how many postings have it at each path. */
+  /** #counts has, for each field, the number of postings that have the field at each path. */
   readonly #counts = FIELDS.map(() => new Map<string, number>())
 
+  /** add counts the fields of the first `SAMPLE` postings, and of each later posting the fields that no posting had. */
   add(values: PostingValues): void {
     const isSample = this.#postings++ < SAMPLE
     for (let field = 0; field < FIELDS.length; field++) {

@@ -1,17 +1,17 @@
-// Hashes the parts of a posting, its attributes and the elements directly in it, so that the parts of two versions of a
-// posting can be compared without keeping either of them.
+// Hashes the parts of a posting: its attributes, and the elements directly in it. So the parts of two versions of a
+// posting can be compared without keeping the postings.
 
 import { crc32 } from 'node:zlib'
 import type { Attributes } from '../xml/handler.ts'
 
-/** MOST_PARTS limits the part names that are hashed in one posting: parts with further names are left out. */
+/** MOST_PARTS limits the different names of parts in one posting. Parts with further names are left out. */
 const MOST_PARTS = 1_000
 
 export class PostingParts {
-  /** #hashes has the CRC-32 of each part as written, by its name: `city`, `@id`. Elements of one name share a hash. */
+  /** #hashes has the CRC-32 of each part by the name of the part: `city`, `@id`. Elements of one name share a hash. */
   readonly #hashes = new Map<string, number>()
   #name = ''
-  /** #from is where the unhashed bytes of the open element begin; null outside of elements. */
+  /** #from is where the unhashed bytes of the open part begin in `data`; null outside of parts. */
   #from: number | null = null
 
   /** begin hashes the attributes of the posting. */

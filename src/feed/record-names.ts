@@ -16,7 +16,7 @@ export const WEAK_NAMES = ['item', 'entry', 'record', 'row', 'listing', 'offer',
 
 const STRONG: ReadonlySet<string> = new Set(POSTING_NAMES.map(folded))
 const WEAK: ReadonlySet<string> = new Set(WEAK_NAMES)
-/** LONGEST_PLURAL, in characters, is the most that a language adds to a word for several things. */
+/** LONGEST_PLURAL is how many characters longer than its singular a plural can be. */
 const LONGEST_PLURAL = 2
 
 export function isStrong(name: string): boolean {
@@ -27,13 +27,15 @@ export function isWeak(name: string): boolean {
   return WEAK.has(localName(name))
 }
 
-/** isCompound returns true for a name with the name of a posting as one of its words, such as `open_position`. */
+/** isCompound returns true for a name of several words, one of which means a posting, such as `open_position`. */
 export function isCompound(name: string): boolean {
   const words = parts(name)
   return words.length > 1 && words.some((word) => STRONG.has(word) || word === 'offer')
 }
 
-/** isOneOf returns true if the outer name looks like the plural of the inner one: `jobs`, `offres_emploi`, `ofertas`. */
+/**
+ * isOneOf returns true if `outer` looks like the plural of `inner`, as in `jobs` and `job`, or `ofertas` and `oferta`.
+ */
 export function isOneOf(inner: string, outer: string): boolean {
   const [ones, several] = [parts(inner), parts(outer)]
   if (ones.length !== several.length) return false
