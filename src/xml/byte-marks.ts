@@ -2,8 +2,9 @@
 // looking at every byte. A WebAssembly kernel (kernel/byte-marks.wat) marks 16 bytes in one step. It knows no grammar,
 // only the tables made from the classes of bytes.ts. `markByteByByte` does the same where the kernel cannot run.
 //
-// TypeScript alone was measured: the check reaches 1.9 to 2.9 x xmllint instead of 2.1 to 3.4 x. A feed of 200 MB takes
-// 0.60 to 0.68 of the time of the shell chain in four of seven shapes; the target is 0.6 (docs/design.md).
+// Without the kernel the check is 1.9 to 2.9 times as fast as xmllint, with the kernel 2.1 to 3.4 times. Without the
+// kernel a feed of 200 MB takes 0.60 to 0.68 of the time of a shell script in four of seven shapes; the target is 0.6
+// (docs/design.md).
 
 import { CLASSES, CONTROL, TEXT_STOP, VALUE_STOP } from './bytes.ts'
 import { KERNEL } from './kernel/assembled.ts'
@@ -32,14 +33,14 @@ export function nextMark(marks: Int32Array, from: number): number {
   return (at << 5) + Math.clz32(word)
 }
 
-/** markEnd marks the byte at `at` as an end of texts and values. */
+/** markEnd marks the byte at `at`, so that texts and values end there. */
 export function markEnd(marks: Marks, at: number): void {
   for (const words of kindsOf(marks)) set(words, at)
 }
 
 /**
- * mark sets the marks of `data` from `from`, a multiple of 32, to `to`. The marks from `to` to the next multiple are
- * undefined. It returns true if there might be a control character that XML forbids.
+ * mark sets the marks of `data` from `from`, a multiple of 32, to `to`. The marks from `to` to the next multiple of 32
+ * are undefined. It returns true if there might be a control character that XML forbids.
  */
 export function mark(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   kernel ??= startKernel()
@@ -57,7 +58,7 @@ export function mark(data: Uint8Array, from: number, to: number, marks: Marks): 
   return hasControl
 }
 
-/** markByteByByte does the same as `mark`, in TypeScript. */
+/** markByteByByte does the same as `mark` without the kernel. */
 export function markByteByByte(data: Uint8Array, from: number, to: number, marks: Marks): boolean {
   let hasControl = false
   for (const words of kindsOf(marks)) words.fill(0, from >> 5, (to + WORD - 1) >> 5)
@@ -76,19 +77,19 @@ function set(words: Int32Array, at: number): void {
   words[at >> 5] = (words[at >> 5] as number) | (0x80000000 >>> at)
 }
 
-/** Bytes for each step of the kernel, each word of marks, and each call of the kernel. */
+/** STEP, WORD and BLOCK are the bytes for each step of the kernel, each word of marks, and each call of the kernel. */
 const STEP = 16
 const WORD = 32
 const BLOCK = 65_536
 
-/** The used part of the WebAssembly interface, which Node's types lack. */
+/** WebAssembly is declared here as far as it is used, because Node's types lack it. */
 declare const WebAssembly: {
   validate(bytes: Uint8Array<ArrayBuffer>): boolean
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object
   Instance: new (module: object) => { exports: KernelExports }
 }
 
-/** KernelExports are what kernel/byte-marks.wat exports; the values of the globals are places in its memory. */
+/** KernelExports has what kernel/byte-marks.wat exports. The values of its globals are places in its memory. */
 interface KernelExports {
   memory: { buffer: ArrayBuffer }
   textMarks: { value: number }
@@ -103,7 +104,7 @@ interface Kernel extends Marks {
   block: Uint8Array
 }
 
-/** kernel starts with the first document of a thread. `none`: this machine lacks the SIMD instructions. */
+/** kernel starts with the first document of a thread. `none` means that this machine lacks the SIMD instructions. */
 let kernel: Kernel | 'none' | null = null
 
 function startKernel(): Kernel | 'none' {
@@ -125,14 +126,16 @@ function startKernel(): Kernel | 'none' {
 function kernelTables(): number[][] {
   const reversed = Array.from({ length: 16 }, (_, i) => 15 - i)
   const low = new Array<number>(16).fill(0x0f)
-  // In the tables of TEXT_STOP, bit 0 stands for the bytes 00 to 0f, and bit 1 for 10 to 1f.
+  // In the tables of TEXT_STOP, bit 0 stands for the bytes 00 to 0f and bit 1 for the bytes 10 to 1f: control
+  // characters.
   const controls = new Array<number>(16).fill(3)
   return [reversed, low, ...nibbleTables(TEXT_STOP), ...nibbleTables(VALUE_STOP), controls]
 }
 
 /**
- * nibbleTables returns two tables, for the lower and the upper half of a byte. Their entries share a bit exactly if the
- * byte is in the class. Each distinct set of lower halves has one bit, so a class can have up to eight sets.
+ * nibbleTables returns two tables, for the lower and the upper half of a byte. The entries of the two halves share a
+ * bit exactly if the byte is in the class. Each distinct set of lower halves has one bit, so a class can have up to
+ * eight sets.
  */
 function nibbleTables(ofClass: number): [number[], number[]] {
   const isWanted = (byte: number) => ((CLASSES[byte] as number) & ofClass) !== 0

@@ -1,7 +1,9 @@
 // The classes of each byte of UTF-8 text, as a table with one lookup for each byte. A byte of 0x80 or more belongs to a
 // longer character, which the readers check as a whole.
 
-/** The space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `[`, `]`, `-`, `;`, `#`. */
+/**
+ * The bytes that have a meaning in XML: the space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `]`, `;`, `#` and CR.
+ */
 export const BLANK = 0x20
 export const LT = 0x3c
 export const GT = 0x3e
@@ -17,19 +19,22 @@ export const SEMICOLON = 0x3b
 export const HASH = 0x23
 export const CR = 0x0d
 
-/** NameStartChar (production 4), or a part of a longer character. */
+/** NAME_START is a class of bytes: a NameStartChar (production 4), or a part of a longer character. */
 export const NAME_START = 1
-/** NameChar (4a), or a part of a longer character. */
+/** NAME_CHAR is a class of bytes: a NameChar (production 4a), or a part of a longer character. */
 export const NAME_CHAR = 2
-/** S (3). */
+/** SPACE is the class of white space, S (production 3). */
 export const SPACE = 4
-/** These end plain character data: `<`, `&`, `]`, which can begin `]]>` (14), and control characters. */
+/** TEXT_STOP bytes end plain character data: `<`, `&`, `]`, which can begin `]]>` (14), and control characters. */
 export const TEXT_STOP = 8
-/** These end plain attribute values: `<`, `&`, both kinds of quotes (10), and control characters. */
+/** VALUE_STOP bytes end plain attribute values: `<`, `&`, both kinds of quotes (10), and control characters. */
 export const VALUE_STOP = 16
-/** ASCII characters that Char (2) excludes. 0 is also the sentinel after the input. */
+/**
+ * CONTROL is the class of ASCII characters that Char (2) excludes. The byte 0 also stands after the input (input.ts).
+ */
 export const CONTROL = 32
 
+/** `CLASSES[byte]` has the bits of all classes of a byte. */
 export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte)
   const high = byte >= 0x80
@@ -49,13 +54,13 @@ export function isOf(data: Uint8Array, at: number, classes: number): boolean {
   return ((CLASSES[data[at] as number] as number) & classes) !== 0
 }
 
-/** equal returns true if `data` has exactly these bytes at `at`. */
+/** equal returns true if `data` has the bytes `bytes` at `at`. */
 export function equal(bytes: Uint8Array, data: Uint8Array, at: number): boolean {
   for (let i = 0; i < bytes.length; i++) if (bytes[i] !== data[at + i]) return false
   return true
 }
 
-/** afterSpace returns the place after the optional S (3) at `from`. */
+/** afterSpace returns the place after the white space at `from`, or `from` if no white space is there. */
 export function afterSpace(data: Uint8Array, from: number): number {
   let at = from
   while (((CLASSES[data[at] as number] as number) & SPACE) !== 0) at++
@@ -82,7 +87,9 @@ export function wordsOf(view: DataView, at: number, length: number): Int32Array 
   )
 }
 
-/** Hot: sameBytes compares the `length` bytes at `at` with `words` from `from` on. One more word must follow them. */
+/**
+ * Hot: sameBytes returns true if `view` has, at `at`, the `length` bytes that `wordsOf` stored in `words` at `from`.
+ */
 export function sameBytes(
   words: Int32Array,
   from: number,

@@ -10,7 +10,7 @@ export interface Fault {
   reference?: number
 }
 
-/** TokenEnd is where a token ends in its text, or its fault, or null if more text is needed. */
+/** TokenEnd is where a token ends in a text, or the fault of the token, or null if more text is needed. */
 export type TokenEnd = number | Fault | null
 
 export type Ending =
@@ -19,7 +19,10 @@ export type Ending =
   | { kind: 'incomplete'; reason: string; at: number; reference?: number }
   | { kind: 'fault'; fault: Fault }
 
-/** undecodable reports bytes that do not fit the encoding. `byte` is the first, if known; often it is windows-1252. */
+/**
+ * undecodable returns the fault of bytes that do not fit the encoding. `byte` is the first of these bytes, or 0 if it
+ * is not known. The reason shows the byte as windows-1252, because often this is the real encoding.
+ */
 export function undecodable(encoding: string, at: number, byte = 0): Fault {
   const character = new TextDecoder('windows-1252').decode(Uint8Array.of(byte))
   const guess = /\p{Cc}/u.test(character) ? '' : ` (in windows-1252 this is ${shown(character)})`
@@ -52,7 +55,7 @@ export function stop(fault: Fault): never {
   throw new FaultFound(fault)
 }
 
-/** wrong throws `FaultFound` because the document is not well-formed at `at`. */
+/** wrong throws `FaultFound`, because the document is not well-formed at `at`. */
 export function wrong(reason: string, at: number): never {
   throw new FaultFound(notWellFormed(reason, at))
 }

@@ -8,7 +8,7 @@ export interface Text {
   readonly data: Buffer
   readonly from: number
   readonly to: number
-  /** literal: the text contains no references to decode. */
+  /** literal is true if the text contains no references to decode. */
   readonly literal: boolean
 }
 
@@ -18,7 +18,7 @@ export interface XmlHandler {
   text(text: Text): void
   /** close reports an end tag, or the tag of an empty element, that ends at `to` of `data`. */
   close(data: Buffer, to: number): void
-  /** moving is called before the bytes from `to` on move to the beginning of `data`. */
+  /** moving is called before the bytes from `to` on are moved to the beginning of `data`. */
   moving(data: Buffer, to: number): void
 }
 
@@ -67,7 +67,7 @@ export function decodedText({ data, from, to, literal }: Text): string {
 
 const PREDEFINED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** withReferences decodes the references in `written`; the checker has accepted all of them. */
+/** withReferences decodes the references in `written`, which the checker has accepted. */
 function withReferences(written: string): string {
   if (!written.includes('&')) return written
   return written.replace(/&(?:#x([^;]*)|#([^;]*)|([^;]*));/g, (_, hex, decimal, name) => {

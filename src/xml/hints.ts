@@ -12,12 +12,12 @@ export const LESS_THAN = '"<" must be written "&lt;"'
 export const DIGIT = `an element name cannot begin with a digit; as text, ${LESS_THAN}`
 export const PERCENT_HINT = '; "<%" looks like a template that was not filled in'
 
-/** htmlHint returns the hint for a start and an end tag that do not match. */
+/** htmlHint returns the hint for a start and an end tag that do not match, if one of them is HTML; else ''. */
 export function htmlHint(start: string, end: string): string {
   return [start, end].some((name) => ELEMENTS_OF_HTML.has(name.toLowerCase())) ? HTML_HINT : ''
 }
 
-/** lessThanReason returns the reason for a `<` that begins no tag, from the character after it. */
+/** lessThanReason returns the reason for a `<` that begins no tag. `next` is the character after the `<`. */
 export function lessThanReason(next: string): string {
   if (/^\d/.test(next)) return DIGIT
   return `${LESS_THAN}${next === '%' ? PERCENT_HINT : ''}`

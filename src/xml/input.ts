@@ -8,7 +8,7 @@ import { utf8Tail, wellFormedLength } from './encoding/decoder.ts'
 import { type Fault, notAllowed, notWellFormed, undecodable } from './fault.ts'
 import type { Limits } from './limits.ts'
 
-/** Loops may read up to MARGIN bytes after the end of the input. */
+/** The memory has MARGIN bytes after the end of the input, because loops can read beyond the end. */
 const MARGIN = 64
 /** FIRST_CAPACITY, in bytes, holds a small feed; the memory grows for larger ones. */
 const FIRST_CAPACITY = 8 * 1024
@@ -28,18 +28,20 @@ export class Input {
   base: number
   /** end is how many bytes can be read. The byte after them is a 0, so loops need no length check. */
   end = 0
-  /** final: no more bytes will become readable. */
+  /** final is true if no more bytes will become readable. */
   final = false
   /** forbidden is the fault that ends the readable bytes; an earlier fault comes first. */
   forbidden: Fault | null = null
-  /** doctypeSeen: an external DTD, which is never read, could declare more entities. */
+  /**
+   * doctypeSeen is true if the document has a DOCTYPE: an external DTD, which is never read, could declare entities.
+   */
   doctypeSeen = false
   readonly limits: Limits
   #memory = new ArrayBuffer(FIRST_CAPACITY)
   #filled = 0
   /** #marked counts the bytes that have their marks; a multiple of 32. */
   #marked = 0
-  /** #replaced is the byte that the sentinel overwrote. */
+  /** #replaced is the byte that the 0 at `end` overwrote. */
   #replaced = 0
 
   /** `base` is the length of the XML declaration in bytes. */
@@ -56,6 +58,7 @@ export class Input {
     return this.#filled
   }
 
+  /** append adds the next bytes, and makes them readable up to the first forbidden or incomplete character. */
   append(bytes: Buffer): void {
     this.data[this.end] = this.#replaced
     const size = this.#filled + bytes.length
@@ -70,12 +73,17 @@ export class Input {
     markEnd(this.marks, this.end)
   }
 
+  /** finish says that no more bytes come. It marks the bytes again, because `discard` might have moved them. */
   finish(): void {
     this.final = true
     mark(this.data, 0, this.end, this.marks)
     markEnd(this.marks, this.end)
   }
 
+  /**
+   * discard drops the first `count` bytes and moves the others to the beginning. Their marks are wrong until `append`
+   * or `finish`.
+   */
   discard(count: number): void {
     if (count === 0) return
     this.data.copyWithin(0, count, Math.max(this.#filled, this.end + 1))
@@ -95,7 +103,9 @@ export class Input {
     this.#marked = 0
   }
 
-  /** #validate checks the complete characters from `end` to `to`, and moves `end` to the first forbidden character. */
+  /**
+   * #validate checks the characters from `end` to `to`, and moves `end` to `to` or to the first forbidden character.
+   */
   #validate(to: number): void {
     const { data, base, end } = this
     const isValid = isUtf8(data.subarray(end, to))

@@ -10,7 +10,7 @@ export interface Limits {
   attributes: number
   /** Bytes of a name of an element, attribute, entity or processing instruction. */
   name: number
-  /** Bytes of the attribute values of one tag. They are in memory at once, unlike texts. */
+  /** Bytes of the attribute values of one tag. All values of a tag are in memory at once. */
   attributeValue: number
   /** Bytes of one tag without its attribute values. */
   tag: number

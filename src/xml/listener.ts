@@ -4,7 +4,7 @@ import type { XmlHandler } from './handler.ts'
 
 export class Listener {
   readonly handler: XmlHandler
-  /** ignoredFrom is the depth of the outermost element that the handler ignores; 0: none. */
+  /** ignoredFrom is the depth of the outermost open element that the handler ignores; 0 if it ignores none. */
   ignoredFrom = 0
   /** portion is the one object that reports all texts. */
   readonly portion = { data: Buffer.alloc(0) as Buffer, from: 0, to: 0, literal: false }
@@ -13,6 +13,7 @@ export class Listener {
     this.handler = handler
   }
 
+  /** text reports the text from `from` to `to`, unless the text is empty or the handler ignores its element. */
   text(from: number, to: number, literal: boolean): void {
     if (this.ignoredFrom !== 0 || from === to) return
     const { portion } = this

@@ -12,27 +12,27 @@ export interface Prefix {
 }
 
 export interface Name {
-  /** As written. */
+  /** The name as the document writes it. */
   readonly text: string
   /** number counts from 1, and again from 1 after `forget`. */
   readonly number: number
   /** Null if the name has no colon. */
   readonly prefix: Prefix | null
   readonly local: string
-  /** wrongAt counts the bytes before the first forbidden character; null if this is a Name (production 5). */
+  /** wrongAt counts the bytes before the first forbidden character; null if the text is a Name (production 5). */
   readonly wrongAt: number | null
-  /** malformed: the name breaks QName (Namespaces production 7), with an extra or misplaced colon. */
+  /** malformed is true if the name is not a QName (Namespaces production 7) because of an extra or misplaced colon. */
   readonly malformed: boolean
-  /** badLocal: the local name does not begin like an NCName (Namespaces production 4). */
+  /** badLocal is true if the local name does not begin like an NCName (Namespaces production 4). */
   readonly badLocal: boolean
-  /** declares is the last declaration by the attribute `xmlns` or `xmlns:…`; null for other names. */
+  /** declares is the last declaration by an attribute with this name, `xmlns` or `xmlns:…`; null for other names. */
   readonly declares: Declared | null
 }
 
 export interface Declared {
   /** Null means the default namespace. */
   readonly prefix: Prefix | null
-  /** written has the bytes of the last value, and `length` counts them; null means no value is stored. */
+  /** written has the bytes of the last value, and `length` counts these bytes; null means that no value is stored. */
   written: Int32Array | null
   length: number
   namespace: string
@@ -41,9 +41,11 @@ export interface Declared {
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
 export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
-/** MOST_NAMES bounds the memory: with more names, the reader calls `forget`. */
+/** MOST_NAMES limits the memory for names: with more names, the reader calls `forget`. */
 export const MOST_NAMES = 2_000
-/** The tables begin small because most feeds have few names, and grow when needed. */
+/**
+ * The tables begin with room for FIRST_NAMES and FIRST_WORDS, because most feeds have few names, and grow when needed.
+ */
 const FIRST_NAMES = 256
 const FIRST_WORDS = 512
 const SLOT_BITS = 10
@@ -53,10 +55,10 @@ const [SEED = 0, FACTOR = 1] = crypto.getRandomValues(new Int32Array(2)).map((wo
 const NAME_BEGINNING = new RegExp(NAME, 'uy')
 const BAD_LOCAL = new RegExp(`:(?!${NAME_START})`, 'u')
 
-/** NONE takes the place of a name's number. */
+/** NONE stands in place of a number if there is no name. */
 export const NONE = 0
 
-/** The kinds of names: UNREAD needs a full check, PLAIN needs none, SPECIAL concerns namespaces. */
+/** These are the kinds of names. UNREAD needs a full check, PLAIN needs no check, and SPECIAL concerns namespaces. */
 export const UNREAD = 0
 export const PLAIN = 1
 export const SPECIAL = 2
@@ -67,15 +69,15 @@ export class NameTable {
   kinds = new Int32Array(FIRST_NAMES)
   /** words has the bytes of all names, four to a word. */
   words = new Int32Array(FIRST_WORDS)
-  /** starts has the first word of each name, and lengths the number of its bytes. */
+  /** `starts[n]` is where name n begins in `words`, and `lengths[n]` is the number of its bytes. */
   starts = new Int32Array(FIRST_NAMES)
   lengths = new Int32Array(FIRST_NAMES)
-  /** followers predicts the next name: for each name, it has the name that followed last. */
+  /** `followers[n]` is the number of the name that followed name n the last time. It predicts the next name. */
   followers = new Int32Array(FIRST_NAMES)
   readonly #longest: number
   #names: Name[] = []
   #filled = 0
-  /** #slots has the first number for each hash, or NONE; `#next` links the numbers of one hash. */
+  /** #slots has the newest number for each hash, or NONE; `#next` has the next number with the same hash. */
   readonly #slots = new Int32Array(2 ** SLOT_BITS)
   #next = new Int32Array(FIRST_NAMES)
   readonly #prefixes = new Map<string, Prefix>([
@@ -97,8 +99,8 @@ export class NameTable {
   }
 
   /**
-   * find returns the number of the Name (5) from `from` to `to`, or NONE if it is longer than the limit. It also
-   * records the name as the follower of `last`.
+   * find returns the number of the Name (5) from `from` to `to`, and stores a new name. It returns NONE for a new name
+   * that is longer than the limit. It also records the name as the follower of `last`.
    */
   find(view: DataView, from: number, to: number, last: number): number {
     const length = to - from
@@ -123,8 +125,8 @@ export class NameTable {
   }
 
   /**
-   * forget drops all names except the names of `open`, and writes their new numbers into `open`. Call it only between
-   * two tags.
+   * forget drops all names except the names whose numbers are in `open`, and replaces these numbers by the new numbers.
+   * Call it only between two tags.
    */
   forget(open: Int32Array): void {
     const texts = Array.from(open, (number) => Buffer.from(this.of(number).text))
@@ -145,6 +147,7 @@ export class NameTable {
     }
   }
 
+  /** #add stores a new name and returns its number. */
   #add(view: DataView, from: number, length: number, slot: number): number {
     const name = this.#make(Buffer.from(view.buffer, from, length).toString())
     const { number } = name
@@ -208,12 +211,12 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   return more
 }
 
-/** malformedName returns the reason for a name that breaks QName (Namespaces production 7). */
+/** malformedName returns the reason why a name is not a QName (Namespaces production 7). */
 export function malformedName({ text }: Name): string {
   return `"${short(text)}" is not a name: one ":" may separate a prefix and a name`
 }
 
-/** badLocalName returns the reason for a local name that breaks NCName (Namespaces production 4). */
+/** badLocalName returns the reason why a local name is not an NCName (Namespaces production 4). */
 export function badLocalName({ text }: Name): string {
   return `"${short(text)}" is not a name: the part after the ":" must begin with a letter or "_"`
 }

@@ -1,19 +1,20 @@
 // Reads entity and character references (XML 1.0 §4.1). Only the five predefined entities exist, because the checker
-// never reads a declaration of others. Common references are compared as bytes, all others are read as text.
+// never reads a declaration of other entities. Common references are compared as bytes, all others are read as text.
 
 import { HASH, isOf, NAME_CHAR, SEMICOLON } from './bytes.ts'
 import { isXmlCharacter, NAME } from './characters.ts'
 import { notWellFormed, short, stop, type TokenEnd } from './fault.ts'
 import { type Input, NEED_MORE } from './input.ts'
 
-/** The predefined entities (§4.6) without their "&", as words of up to four bytes. */
+/** LESS to APOS are the first four bytes of the predefined entities (§4.6) after their "&". */
 const [LESS, GREATER, AND, QUOT, APOS] = ['lt;\0', 'gt;\0', 'amp;', 'quot', 'apos'].map((text) =>
   Buffer.from(text).readInt32LE(),
 )
 const THREE_BYTES = 0xffffff
-/** MOST_DIGITS is the number of digits of the largest code point. */
+/** MOST_DIGITS is the number of decimal digits of the largest code point. */
 const MOST_DIGITS = 7
 
+/** REFERENCE matches a whole reference, and UNFINISHED every beginning of a reference. */
 const REFERENCE = new RegExp(`^&(?:#(?:x([0-9a-fA-F]+)|([0-9]+))|(${NAME}));`, 'u')
 const UNFINISHED = new RegExp(`^&(?:#(?:x[0-9a-fA-F]*|[0-9]*)|${NAME})?$`, 'u')
 const PREDEFINED = new Set(['amp', 'lt', 'gt', 'quot', 'apos'])
@@ -28,11 +29,11 @@ const HTML = new Map(
     .map((pair) => pair.split(' ') as [name: string, code: string]),
 )
 
-/** Hot: readReference reads the reference whose `&` is at `at` and returns its end, or NEED_MORE. */
+/** Hot: readReference returns the end of the reference whose `&` is at `at`, or NEED_MORE. Throws `FaultFound`. */
 export function readReference(input: Input, at: number): number {
   const { data, view } = input
   const word = view.getInt32(at + 1, true)
-  // "&lt;", "&gt;" and "&amp;" make up half of a feed with escaped HTML.
+  // "&lt;", "&gt;" and "&amp;" come first, because a feed with escaped HTML is full of them.
   if ((word & THREE_BYTES) === LESS || (word & THREE_BYTES) === GREATER) return at + 4
   if (word === AND) return at + 5
   if ((word === QUOT || word === APOS) && data[at + 5] === SEMICOLON) return at + 6
@@ -40,7 +41,7 @@ export function readReference(input: Input, at: number): number {
   return end === NEED_MORE ? otherEnd(input, at) : end
 }
 
-/** decimalEnd returns the end of a CharRef (production 66) in decimal digits; NEED_MORE if `otherEnd` must decide. */
+/** decimalEnd returns the end of a CharRef (production 66) with decimal digits from `from` on; else NEED_MORE. */
 function decimalEnd(data: Buffer, from: number): number {
   let code = 0
   for (let at = from; at <= from + MOST_DIGITS; at++) {
@@ -52,6 +53,7 @@ function decimalEnd(data: Buffer, from: number): number {
   return NEED_MORE
 }
 
+/** otherEnd returns the end of any reference at `at`, or NEED_MORE. Throws `FaultFound`. */
 function otherEnd({ data, base, end, limits, doctypeSeen }: Input, at: number): number {
   let last = at + 1
   while (isOf(data, last, NAME_CHAR) || data[last] === HASH) last++
@@ -65,7 +67,8 @@ function otherEnd({ data, base, end, limits, doctypeSeen }: Input, at: number): 
 
 /**
  * entityAt returns the end or the fault of the reference at the beginning of `text`; null if the reference is
- * unfinished and not longer than `longest`. `doctype`: an external DTD of the document could declare the entity.
+ * unfinished and not longer than `longest`. `doctype` says that the document has an external DTD, which could declare
+ * the entity.
  */
 export function entityAt(text: string, doctype: boolean, longest: number): TokenEnd {
   const match = REFERENCE.exec(text)

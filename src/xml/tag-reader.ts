@@ -21,18 +21,20 @@ import { tooLong } from './limits.ts'
 import { type Name, type NameTable, NONE } from './names.ts'
 import { readReference } from './reference.ts'
 
-/** A character that an element's name could go on with, if "/" were a character of names. */
+/** NAME_GOES_ON matches a character after a "/" that somebody probably put into a name. */
 const NAME_GOES_ON = /^[\p{L}\p{N}_]/u
 const STARTS_ATTRIBUTE = new RegExp(`:|${STARTS_NAME.source}`, 'u')
 
-/** elementName returns the number of the name that ends at `to`, or NONE if the name might continue. */
+/** elementName returns the number of the tag's name, which ends at `to`; NONE if the name might continue. */
 export function elementName(input: Input, names: NameTable, markup: number, to: number): number {
   if (markup + 1 >= input.end) return NONE
   checkFirst(input, markup, markup + 1)
   return nameIn(input, names, markup, markup + 1, to)
 }
 
-/** nameIn returns the number of the Name (5) from `from` to `to`, or NONE if the name might continue. */
+/**
+ * nameIn returns the number of the Name (5) from `from` to `to`; NONE if the name might continue. Throws `FaultFound`.
+ */
 export function nameIn(
   input: Input,
   names: NameTable,
@@ -49,7 +51,7 @@ export function nameIn(
   return to >= end ? NONE : number
 }
 
-/** checkFirst requires that a name begins at `from`. */
+/** checkFirst throws `FaultFound` unless a name begins at `from`. */
 export function checkFirst(input: Input, markup: number, from: number): void {
   const character = characterAt(input, from)
   if (STARTS_NAME.test(character)) return
@@ -60,7 +62,7 @@ export function checkFirst(input: Input, markup: number, from: number): void {
   wrong(reason, input.base + markup)
 }
 
-/** refuseUnlessCut reports the wrong character at `at`, unless the end of the input might cut a correct tag there. */
+/** refuseUnlessCut throws `FaultFound` for the character at `at`, unless the end of the input cuts the tag there. */
 export function refuseUnlessCut(input: Input, markup: number, at: number, hasSpace: boolean): void {
   const { data, end } = input
   if (at >= end || (data[at] === SLASH && at + 1 >= end)) return
@@ -103,7 +105,10 @@ function isFirstAttribute({ data }: Input, markup: number, to: number): boolean 
   return nameEnd(data, begin) === to
 }
 
-/** valueEnd reads AttValue (10) from `open`, plain up to `plain`, and returns the closing quote or NEED_MORE. */
+/**
+ * valueEnd returns the place of the closing quote of the AttValue (10) whose opening quote is at `open`, or NEED_MORE.
+ * The value is plain up to `plain`.
+ */
 export function valueEnd(input: Input, open: number, plain: number): number {
   const { base, data, marks, limits } = input
   for (let at = plain; ; ) {
@@ -117,7 +122,7 @@ export function valueEnd(input: Input, open: number, plain: number): number {
   }
 }
 
-/** afterSpecial returns the place after the quote or reference at `at`, or NEED_MORE. */
+/** afterSpecial returns the place after the quote or reference at `at`, or NEED_MORE. Throws `FaultFound`. */
 function afterSpecial(input: Input, at: number): number {
   const { base, data, end } = input
   const byte = data[at]
@@ -145,7 +150,7 @@ function characterAt({ data, end }: Input, at: number): string {
   return String.fromCodePoint(text.codePointAt(0) ?? 0)
 }
 
-/** tagName returns the name of the tag at `markup`, including the character at `at`. */
+/** tagName returns the name of the tag at `markup`, up to and including the character at `at`. */
 function tagName(input: Input, markup: number, at: number): string {
   const { data } = input
   const from = markup + (data[markup + 1] === SLASH ? 2 : 1)
@@ -153,14 +158,17 @@ function tagName(input: Input, markup: number, at: number): string {
   return short(/^[^ \t\r\n/>=<]*/.exec(data.toString('utf8', from, to))?.[0] ?? '')
 }
 
-/** forbiddenAt reports a character that no document may contain. This fault comes before faults of the tag. */
+/**
+ * forbiddenAt returns the fault of a character that no document may contain, or null. It comes before faults of the
+ * tag.
+ */
 function forbiddenAt(input: Input, at: number): Fault | null {
   const character = characterAt(input, at)
   if (isXmlCharacter(character.codePointAt(0) ?? 0)) return null
   return notWellFormed(notAllowed(character), input.base + at)
 }
 
-/** misplaced reports that the character at `at` is not allowed in the tag at `markup`. */
+/** misplaced returns the fault of the character at `at`, which is not allowed in the tag at `markup`. */
 export function misplaced(input: Input, markup: number, at: number): Fault {
   const forbidden = forbiddenAt(input, at)
   if (forbidden !== null) return forbidden
@@ -174,7 +182,9 @@ export function misplaced(input: Input, markup: number, at: number): Fault {
   return notWellFormed(reason, input.base + at)
 }
 
-/** unmatched reports a wrong end tag (Element Type Match, §3). `openedAt` is the place of the start tag. */
+/**
+ * unmatched returns the fault of a wrong end tag (Element Type Match, §3). `openedAt` is the place of the start tag.
+ */
 export function unmatched(name: Name, element: Name, at: number, openedAt: number): Fault {
   const hint = htmlHint(element.text, name.text)
   const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}${hint}`

@@ -11,7 +11,9 @@ import { readReference } from './reference.ts'
 export class TextReader {
   readonly #input: Input
   readonly #listener: Listener
-  /** #length counts the bytes of the text that were read before, and #began is the text's place in the document. */
+  /**
+   * #length counts the bytes of the text that earlier calls have read, and #began is the text's place in the document.
+   */
   #length = 0
   #began = 0
 
@@ -20,18 +22,19 @@ export class TextReader {
     this.#listener = listener
   }
 
+  /** reset forgets the text that was read in part. */
   reset(): void {
     this.#length = 0
   }
 
-  /** isOpen: a text was read in part. */
+  /** isOpen is true if a text was read in part. */
   get isOpen(): boolean {
     return this.#length > 0
   }
 
   /**
-   * readOn continues the text at `from`, which is plain up to `plain`. It returns the place of the next `<`, or of an
-   * incomplete part, or NEED_MORE.
+   * readOn continues the text at `from`, which is plain up to `plain`, and passes it to the listener. It returns the
+   * place of the next `<` or of an incomplete part, or NEED_MORE if it could read nothing. Throws `FaultFound`.
    */
   readOn(from: number, plain: number): number {
     const { data, marks, base, end, final } = this.#input
@@ -56,7 +59,7 @@ export class TextReader {
     return at
   }
 
-  /** #special returns the place after the reference or bracket at `at`, or NEED_MORE. */
+  /** #special returns the place after the reference or bracket at `at`, or NEED_MORE. Throws `FaultFound`. */
   #special(at: number): number {
     const { data, base, end } = this.#input
     if (data[at] === AMPERSAND) return readReference(this.#input, at)

@@ -18,10 +18,12 @@ const LATIN_1 = singleByte('ISO-8859-1', (byte) => byte)
 /** UNKNOWN decodes the start of a file whose encoding contains ASCII. */
 export const UNKNOWN: Encoding = singleByte('unknown', (byte) => byte)
 
-/** LATIN has the part of ISO-8859 for the latin numbers that differ from it; latin1 to latin4 are the parts 1 to 4. */
+/** LATIN has the parts of ISO-8859 with another number as a latin alphabet. latin1 to latin4 are the parts 1 to 4. */
 const LATIN: Record<string, string> = { 5: '9', 6: '10', 9: '15' }
 
-/** encodingNamed returns `utf-16` if the byte order mark must decide, and null for an unsupported name. */
+/**
+ * encodingNamed returns `utf-16` if the byte order mark must decide the byte order, and null for an unsupported name.
+ */
 export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
   const name = declared.toLowerCase()
   if (/^utf-?8$/.test(name)) return UTF_8
@@ -36,6 +38,7 @@ export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
   const part = Number(iso ?? (latin === undefined ? 0 : (LATIN[latin] ?? latin)))
   if (part >= 1 && part <= 16 && part !== 12) return iso8859(part)
   const page = /^(?:windows-|x-)?(?:cp-?)?(125[0-8])$/.exec(name)?.[1]
+  // A number alone, such as "1252", is not a name.
   return page === undefined || page === name ? null : windows(page)
 }
 
@@ -51,6 +54,7 @@ function windows(page: string): Encoding {
   const decode = byteDecoder(`windows-${page}`)
   return singleByte(`windows-${page}`, (byte) => {
     const unit = decode(byte)
+    // The platform reads undefined bytes as these control characters.
     return unit >= 0x80 && unit < 0xa0 ? UNDECODABLE : unit
   })
 }

@@ -5,7 +5,9 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { utf8Tail } from './decoder.ts'
 
 export class Utf8Witness {
+  /** #carried has the bytes of an incomplete character at the end of the last piece. */
   #carried: Buffer = Buffer.alloc(0)
+  /** #hasOthers is true if a character beyond ASCII has come. */
   #hasOthers = false
   #isUtf8 = true
 
