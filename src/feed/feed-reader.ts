@@ -26,12 +26,12 @@ export function prepareFor(bytes: number): void {
   if (bytes >= DEFAULTS.hashThreadFrom) hashThread.start()
 }
 
-/** CHECK_PIECE, in bytes, was the fastest of the sizes that were measured. */
+/** CHECK_PIECE is how many bytes are checked at once: the fastest of the sizes that were measured. */
 const CHECK_PIECE = 65_536
 
 /**
- * readFeed does one job in this thread; several jobs can overlap while the system copies. The content of a file never
- * throws. A wrong field path throws `FeedsyncError`.
+ * readFeed does one job in this thread; several jobs can overlap while the system copies. Whatever is wrong with the
+ * file is in the result. Rejects with `FeedsyncError` for a wrong field path.
  */
 export async function readFeed(
   job: CheckJob,
@@ -45,10 +45,10 @@ export async function readFeed(
     using copy = job.copyTo === null ? null : new SpoolCopy(job.copyTo)
     // A file that never rests is read twice, so its second reading must not come from the copy.
     if (!isPacked(job.source) && job.isRestless !== true) await copy?.cloneFrom(file)
-    const end = file.nulPadding(MOST_PADDING)
+    const end = file.paddingStart(MOST_PADDING)
     if (end === null) return unread(file.size, ENDLESS_PADDING)
     const reading = new Reading({ end, file }, job, { ...DEFAULTS, ...options })
-    return await reading.result(copy)
+    return await reading.readTo(copy)
   } catch (error) {
     if (error instanceof Unreadable || error instanceof NoRoom) return error.outcome
     throw error
@@ -63,8 +63,9 @@ const ENDLESS_PADDING: Verdict = {
   position: null,
 }
 
-/** The daemon looks at the first titles, to find templates; `check` shows all fields. */
+/** TITLE_TOO is read from the first postings of a feed that is copied, because a title shows an unfilled template. */
 const TITLE_TOO: Wanted = { fields: [...CHECKED_FIELDS, 'title'], hasParts: false }
+/** ALL is read from the first postings of a feed that is only checked: `check` shows where each field is. */
 const ALL: Wanted = { fields: FIELDS, hasParts: false }
 /** MOST_ID_PATHS limits how often a feed is read again to find ids that its postings do not share. */
 const MOST_ID_PATHS = 8
@@ -80,7 +81,7 @@ interface Pass {
 
 class Reading {
   readonly #file: SourceFile
-  /** Null if the file itself is the document. */
+  /** #packed unpacks the document; null if the file itself is the document. */
   readonly #packed: PackedFile | null
   /** #end is where the document ends: at the NUL padding, if there is any; infinity for a packed file. */
   readonly #end: number
@@ -96,39 +97,39 @@ class Reading {
     job: CheckJob,
     options: ReadOptions,
   ) {
-    const isAsItIs = !isPacked(job.source)
+    const isPackedFile = isPacked(job.source)
     this.#file = file
-    this.#packed = isAsItIs ? null : new PackedFile(file, end, options.mostUnpacked)
-    this.#end = isAsItIs ? end : Number.POSITIVE_INFINITY
+    this.#packed = isPackedFile ? new PackedFile(file, end, options.mostUnpacked) : null
+    this.#end = isPackedFile ? Number.POSITIVE_INFINITY : end
     this.#job = job
     this.#options = options
   }
 
-  /** result keeps the copy, and the index beside it, if the document is ok. */
-  async result(copy: SpoolCopy | null): Promise<CheckResult> {
+  /** readTo checks, hashes and copies the document. It keeps the copy and the index if the document is ok. */
+  async readTo(copy: SpoolCopy | null): Promise<CheckResult> {
     const { size, descriptor } = this.#file
     const { hashes, hashThreadFrom } = this.#options
     const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
     const hashing = isInline ? new Hashing({ isCopied: copy !== null }) : null
     try {
       // The copy will be sent, so its bytes are hashed.
-      const hashed = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
+      const hashJob = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
       const usesThread = hashes === 'apart' && hashing === null && size >= hashThreadFrom
-      await using follower = usesThread ? hashThread.follow(hashed) : null
+      await using follower = usesThread ? hashThread.follow(hashJob) : null
       const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }
       const verdict = await this.#verdict(pass)
       const isRestless = this.#job.isRestless === true
-      if (isRestless ? this.#stoppedEarly : !this.#file.unchanged()) return { kind: 'changed' }
+      if (isRestless ? this.#stoppedEarly : !this.#file.isUnchanged()) return { kind: 'changed' }
       if (this.#stoppedEarly) return unread(this.#packed ? this.#bytes : size, verdict)
       if (this.#packed === null && this.#bytes !== size) return { kind: 'changed' }
       const synced = verdict.kind === 'ok' ? copy?.sync() : null
-      const apart = () => (hashes === 'none' ? NOT_HASHED : hashFile(hashed))
-      const digested = hashing?.digest() ?? follower?.digest() ?? apart()
+      const hashHere = () => (hashes === 'none' ? NOT_HASHED : hashFile(hashJob))
+      const digested = hashing?.digest() ?? follower?.digest() ?? hashHere()
       const [digests] = await Promise.all([digested, synced])
       // Without a copy the file itself was read again for the hashes.
-      if (copy === null && !isRestless && !this.#file.unchanged()) return { kind: 'changed' }
-      if (isRestless && (await this.#sha256()) !== digests.sha256) return { kind: 'changed' }
+      if (copy === null && !isRestless && !this.#file.isUnchanged()) return { kind: 'changed' }
+      if (isRestless && (await this.#secondSha256()) !== digests.sha256) return { kind: 'changed' }
       if (verdict.kind === 'ok') for (const file of [copy, this.#index]) file?.keep()
       const encoding = pass.check.encoding.name
       return { kind: 'read', verdict, ...digests, bytes: this.#bytes, encoding }
@@ -141,33 +142,33 @@ class Reading {
     return this.#job.indexTo !== null || this.#options.survey !== null
   }
 
-  /** #sha256 reads the document again. */
-  async #sha256(): Promise<string> {
+  /** #secondSha256 reads the document again and returns its SHA-256. */
+  async #secondSha256(): Promise<string> {
     const hashing = new Hashing({ isCopied: false })
     for await (const piece of this.#pieces(CHECK_PIECE)) hashing.update(piece)
     return hashing.digest().sha256
   }
 
-  /** #firstPass returns null if the file has grown. */
+  /** #firstPass checks, counts, hashes and copies the document in pieces. It returns null if the file has grown. */
   async #firstPass(
     copy: SpoolCopy | null,
     hashing: Hashing | null,
     follower: HashFollower | null,
   ): Promise<Pass | null> {
-    const pass = this.#begin({ hashesContent: this.#hashesContent })
+    const pass = this.#newPass({ hashesContent: this.#hashesContent })
     const { beforePiece, pieceSize } = this.#options
     const size = this.#packed ? Number.POSITIVE_INFINITY : this.#file.size
     let isWellFormed = true
     for await (const piece of this.#pieces(pieceSize)) {
       beforePiece()
       if (this.#bytes + piece.length > size) return null
-      const left = this.#end - this.#bytes
+      const leftOfDocument = this.#end - this.#bytes
       this.#bytes += piece.length
-      // The check runs while the kernel copies, because some kernels are slow to provide new pages.
+      // The check runs while the system copies, because some systems are slow to provide new memory pages.
       const copied = copy?.write(piece)
       hashing?.update(piece)
       try {
-        const end = Math.min(left, piece.length)
+        const end = Math.min(leftOfDocument, piece.length)
         for (let at = 0; isWellFormed && at < end; at += CHECK_PIECE) {
           isWellFormed = pass.check.write(piece.subarray(at, Math.min(at + CHECK_PIECE, end)))
         }
@@ -178,10 +179,11 @@ class Reading {
       this.#stoppedEarly = !isWellFormed && this.#file.isSparse && size - this.#bytes > MOST_PADDING
       if (this.#stoppedEarly) break
     }
+    if (this.#packed !== null && this.#packed.fault !== null) this.#stoppedEarly = true
     return pass
   }
 
-  #begin(options: PassOptions): Pass {
+  #newPass(options: PassOptions): Pass {
     const { copyTo, mapping } = this.#job
     const excludedIds = options.excludedIds ?? this.#options.survey?.passOver ?? null
     const tally = new PostingTally({
@@ -202,7 +204,6 @@ class Reading {
   async #verdict(pass: Pass): Promise<Verdict> {
     const { check } = pass
     const fault = this.#packed?.fault ?? null
-    if (fault !== null) this.#stoppedEarly = true
     // The check cannot judge bytes that were unpacked wrongly.
     if (fault?.kind === 'broken') return fault
     const ending = check.end()
@@ -234,30 +235,31 @@ class Reading {
     return locate(this.#pieces(CHECK_PIECE, this.#end), check.encoding, check.bom, places)
   }
 
-  /** #pieces reads the document from its start, up to `end`. */
+  /** #pieces reads the document from its start. `end` is where to stop in a file that is not packed. */
   #pieces(pieceSize: number, end?: number): Iterable<Buffer> | AsyncIterable<Buffer> {
     return this.#packed?.pieces(pieceSize) ?? this.#file.pieces(pieceSize, end)
   }
 
-  /** #wellFormed counts a well-formed document and writes its index. Rejects with `NoRoom`. */
+  /** #wellFormed counts a well-formed document, reports its survey and writes its index. Rejects with `NoRoom`. */
   async #wellFormed(pass: Pass): Promise<Verdict> {
     const { check, reader } = pass
     const { indexTo, mapping } = this.#job
     const { records, runnerUp } = reader.choose()
-    const again = { knownRecords: records, hashesContent: this.#hashesContent }
-    const counted = records === reader.records ? pass : await this.#readAgain(again)
-    const own = await this.#withOwnIds(counted, records)
-    const { index, fields, ...content } = own.tally.finish()
+    const options = { knownRecords: records, hashesContent: this.#hashesContent }
+    const counted = records === reader.records ? pass : await this.#readAgain(options)
+    const identified = await this.#withOwnIds(counted, records)
+    const { index, fields, ...content } = identified.tally.finish()
     const { survey } = this.#options
     survey?.take({
       records,
       postings: content.postings,
       entries: content.postings > survey.mostPostings ? null : (index?.words() ?? null),
-      excludedIds: own.excludedIds,
-      hasOwnIds: own.tally.sharedId() === null,
+      excludedIds: identified.excludedIds,
+      hasOwnIds: identified.tally.sharedId() === null,
     })
     if (index !== null && indexTo !== null) {
-      const idPath = mapping.fields.id ?? (own === counted ? undefined : (fields.id ?? undefined))
+      const replacingPath = identified === counted ? null : fields.id
+      const idPath = mapping.fields.id ?? replacingPath ?? ''
       this.#index = new SpoolCopy(indexTo, 'the posting index')
       for (const part of indexParts(index, idPath)) await this.#index.write(part)
     }
@@ -275,19 +277,22 @@ class Reading {
   }
 
   /**
-   * #withOwnIds returns the pass itself, or one that takes the ids from the next path where nearly each posting has its
-   * own. If the postings share the ids of all paths, the result compares them by content.
+   * #withOwnIds returns `pass` unless its postings share an id. Otherwise it reads the document again until it finds a
+   * path at which nearly every posting has an id of its own, and returns that pass. If no path has such ids, it returns
+   * a pass that identifies the postings by their content.
    */
   async #withOwnIds(pass: Pass, records: string | null): Promise<Pass> {
     if (pass.tally.sharedId() === null) return pass
-    const again = { knownRecords: records, hashesContent: true }
-    const hashed = this.#hashesContent ? pass : await this.#readAgain(again)
+    const options = { knownRecords: records, hashesContent: true }
+    const hashed = this.#hashesContent ? pass : await this.#readAgain(options)
     let path = hashed.tally.sharedId()
     const excludedIds = new Set(pass.excludedIds)
     while (path !== null && excludedIds.size < MOST_ID_PATHS) {
-      excludedIds.add(folded(excludedIds.has(folded(path)) ? `@${ANY_ID}` : path))
+      // If the ids are found again at an excluded path, ANY_ID stands for this path and must be excluded instead.
+      const isFoundAgain = excludedIds.has(folded(path))
+      excludedIds.add(folded(isFoundAgain ? `@${ANY_ID}` : path))
       const next = await this.#readAgain(
-        { ...again, excludedIds },
+        { ...options, excludedIds },
         ({ postings }) => postings > SAMPLE,
       )
       if (next.tally.hasOwnIds()) return next
@@ -296,15 +301,12 @@ class Reading {
     return hashed
   }
 
-  /**
-   * #readAgain counts the document again with other options. It stops early if `mayStop` allows it and the postings so
-   * far have no ids of their own.
-   */
+  /** #readAgain counts the document again, and stops early if `mayStop` allows it and postings share their ids. */
   async #readAgain(
     options: PassOptions,
     mayStop: (tally: PostingTally) => boolean = () => false,
   ): Promise<Pass> {
-    const pass = this.#begin(options)
+    const pass = this.#newPass(options)
     for await (const piece of this.#pieces(CHECK_PIECE, this.#end)) {
       pass.check.write(piece)
       if (mayStop(pass.tally) && !pass.tally.hasOwnIds()) return pass
@@ -314,7 +316,7 @@ class Reading {
   }
 }
 
-/** withLine puts the line of the second place that a reason mentions into the reason. */
+/** withLine replaces `{line}` in a reason by the line of `other`, the second place that the reason mentions. */
 function withLine(reason: string, other: Position | undefined): string {
   return reason.replace('{line}', String(other?.line ?? 0))
 }

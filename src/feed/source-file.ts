@@ -25,7 +25,7 @@ const FILE: ErrnoSubject = {
 export class Unreadable extends Error {
   readonly outcome: Extract<CheckResult, { kind: 'unreadable' }>
 
-  /** `cause` is the system's error; `isOpen`: it happened after the file was opened. */
+  /** `cause` is the system's error. `isOpen` says that the error came after the file was opened. */
   constructor(cause: unknown, { isOpen = false }: { isOpen?: boolean } = {}) {
     const { code, hint, reason } = errnoText(cause, { ...FILE, isOpen })
     super(reason, { cause })
@@ -33,7 +33,9 @@ export class Unreadable extends Error {
   }
 }
 
-/** Marks the calls of this thread about the vendor's files; null means nobody looks. */
+/**
+ * mark shows another thread the call about a vendor's file that runs in this thread; null means that no thread looks.
+ */
 let mark: CallMark | null = null
 
 /** markCalls lets another thread see a call about a vendor's file that does not return (lib/call-mark.ts). */
@@ -60,12 +62,13 @@ export function readAt(descriptor: number, memory: Buffer, at: number): number {
   }
 }
 
+/** PADDING_STEP is how many bytes at the end of a file are read at once to find the last byte that is not NUL. */
 const PADDING_STEP = 2 ** 20
 
 /**
  * openSource opens a file for reading. `root` is the absolute path of a folder above the file: no link below it is
- * followed. The default is the file's own folder. `opened` is a descriptor of the file, which stays open. Throws
- * `Unreadable`.
+ * followed. The default is the file's own folder. `opened` is a descriptor of the file, which the caller closes. Throws
+ * `Unreadable`, also for anything that is not a regular file.
  */
 export function openSource(
   path: string,
@@ -98,11 +101,11 @@ function directoryOf(path: string, root: string): OpenDirectory {
 export class SourceFile implements Disposable {
   readonly identity: FileIdentity
   readonly size: number
-  /** isSparse: most of the file is holes, which read as NUL bytes and use no disk space. */
+  /** isSparse is true if most of the file is holes, which read as NUL bytes and use no disk space. */
   readonly isSparse: boolean
   readonly #path: string
   readonly #root: string
-  /** #fd is the vendor's file, which is open until disposal. */
+  /** #fd is the descriptor of the vendor's file. Disposal closes it unless `#isHandedOver`. */
   readonly #fd: number
   #descriptor: number
   readonly #isHandedOver: boolean
@@ -137,12 +140,15 @@ export class SourceFile implements Disposable {
     return this.#descriptor
   }
 
-  /** readFrom makes all later reads use a clone. `unchanged` still looks at the file itself. */
+  /** readFrom makes all later reads use the descriptor of a clone. `isUnchanged` still looks at the file itself. */
   readFrom(clone: number): void {
     this.#descriptor = clone
   }
 
-  /** pieces reads the file up to `end`. Each piece overwrites the memory of the previous piece. Throws `Unreadable`. */
+  /**
+   * pieces reads the file up to the byte `end`. Each piece overwrites the memory of the one before. Throws
+   * `Unreadable`.
+   */
   *pieces(pieceSize: number, end = Number.POSITIVE_INFINITY): Generator<Buffer, void, void> {
     const memory = Buffer.allocUnsafeSlow(Math.max(1, Math.min(pieceSize, this.size)))
     for (let at = 0; at < end; ) {
@@ -153,22 +159,27 @@ export class SourceFile implements Disposable {
     }
   }
 
-  /** nulPadding returns where the NUL bytes at the end of the file begin; null if there are more than `most`. */
-  nulPadding(most: number): number | null {
-    const begin = this.#nulRun(most)
-    if (begin === null) return null
+  /**
+   * paddingStart returns where the NUL bytes at the end of the file begin; null if the file ends in more than `most`.
+   */
+  paddingStart(most: number): number | null {
+    const start = this.#nulStart(most)
+    if (start === null) return null
     const head = Buffer.alloc(2)
     this.#readAt(head, 0)
-    const littleEndian = head[0] === 0xff ? head[1] === 0xfe : head[0] === 0x3c && head[1] === 0
+    const beginsWithMark = head[0] === 0xff && head[1] === 0xfe
+    const beginsWithWideTag = head[0] === 0x3c && head[1] === 0
+    const isLittleEndian = beginsWithMark || beginsWithWideTag
     // In UTF-16LE a NUL at an odd offset is the second half of a character such as ">".
-    return littleEndian && begin > 2 && begin % 2 === 1 ? begin + 1 : begin
+    return isLittleEndian && start > 2 && start % 2 === 1 ? start + 1 : start
   }
 
   #readAt(memory: Buffer, at: number): number {
     return marked(this.#path, () => readAt(this.descriptor, memory, at))
   }
 
-  #nulRun(most: number): number | null {
+  /** #nulStart returns the place after the last byte that is not NUL; null if more than `most` NUL bytes follow it. */
+  #nulStart(most: number): number | null {
     let memory = Buffer.alloc(4_096)
     let end = this.size
     while (end > 0) {
@@ -179,18 +190,18 @@ export class SourceFile implements Disposable {
       if (kept > 0) return at + kept
       end = at
       if (this.size - end > most) return null
-      // Few files end in NUL bytes, but such a file can end in many.
+      // Few files end in NUL bytes, but such a file can end in many of them, so the next pieces are larger.
       memory = Buffer.alloc(PADDING_STEP)
     }
     return end
   }
 
-  /** unchanged returns true if descriptor and path still lead to the file as it was opened. */
-  unchanged(): boolean {
-    return marked(this.#path, () => this.#isUnchanged())
+  /** isUnchanged returns true if descriptor and path still lead to the file as it was opened. */
+  isUnchanged(): boolean {
+    return marked(this.#path, () => this.#hasSameIdentity())
   }
 
-  #isUnchanged(): boolean {
+  #hasSameIdentity(): boolean {
     try {
       const now = identityOf(fstatSync(this.#fd, { bigint: true }))
       // The ctime of the open file changes when its path is removed or replaced.
