@@ -1,5 +1,5 @@
-// Follows the elements of a posting and finds those that hold a field. It works like an automaton and caches
-// its transitions by name, because every posting uses the same few names.
+// Follows the elements of a posting and finds the elements and attributes that hold a field. It works like an automaton
+// whose states are places. It caches its transitions by name, because every posting uses the same few names.
 
 import type { Attributes } from '../xml/handler.ts'
 import type { Name } from '../xml/names.ts'
@@ -27,28 +27,26 @@ export interface Capture extends FieldSource {
  */
 const MOST_CACHED = 1_000
 
-/** Place is the position of an element within a posting. */
+/** Place says which fields an open element of a posting, and the elements and attributes in it, can hold. */
 export class Place {
-  /**
-   * captures are the fields that the text of this element holds. Inside prose, they are the captures of the prose
-   * element.
-   */
+  /** captures are the fields that the text of this element holds; inside a description, the description itself. */
   readonly captures: readonly Capture[]
-  /** inProse: this element lies within a description, so its text belongs to that description. */
+  /** inProse is true if this element lies within a description, so its text belongs to the description. */
   readonly inProse: boolean
-  /** hasAttributes: an attribute of this element might hold a field. */
+  /** hasAttributes is true if an attribute of this element might hold a field. */
   readonly hasAttributes: boolean
-  /** isPlain: plain values of this place can stay in the bytes of the feed. */
+  /** isPlain is true if no capture is a description, so a plain value can stay in the bytes of the feed. */
   readonly isPlain: boolean
-  /** longest is how many characters of the text a capture can need. */
+  /** longest is the most characters of the text that a capture needs. */
   readonly longest: number
+  /** #progress has the captures whose path leads to or through this element. */
   readonly #progress: readonly Capture[]
-  /** #index finds the captures of a record by name; null means it compares with each of them. */
+  /** #index finds the captures of a record by name; null means that a name is compared with each capture. */
   readonly #index: RecordIndex | null
   readonly #attributeCaptures: readonly Capture[]
   readonly #children: ByName<Place>
   readonly #capturesOfAttribute: ByName<readonly Capture[]>
-  /** #unmatched is the place of child elements that lead to no field. */
+  /** #unmatched is the place of child elements to which no path leads. */
   readonly #unmatched: Place
   readonly #cacheSpace: CacheSpace
 
@@ -76,62 +74,66 @@ export class Place {
     this.hasAttributes = this.#attributeCaptures.length > 0
     this.isPlain = this.captures.every(({ field }) => field !== PROSE)
     this.longest = Math.max(0, ...this.captures.map(({ field }) => longest(field)))
-    const inner = inText.filter(({ field }) => field === PROSE)
+    const proseHere = inText.filter(({ field }) => field === PROSE)
     if (this.inProse || progress.length === 0) this.#unmatched = this
-    else this.#unmatched = inner.length > 0 ? new Place({ prose: inner }) : NOWHERE
+    else this.#unmatched = proseHere.length > 0 ? new Place({ prose: proseHere }) : NOWHERE
   }
 
-  /** canHold returns true if this element, or one below it, might hold a value that counts. */
+  /** canHold returns true if this element, or an element inside it, might hold a value that `values` accepts. */
   canHold(values: PostingValues): boolean {
     if (this.inProse) return true
     // The rank of a child is never lower than the rank of its parent.
-    for (const { field, rank } of this.#progress) if (values.counts(field, rank)) return true
+    for (const { field, rank } of this.#progress) if (values.accepts(field, rank)) return true
     return false
   }
 
-  /** wantsText returns true if the text of this element might be a value that counts. */
+  /** wantsText returns true if the text of this element might be a value that `values` accepts. */
   wantsText(values: PostingValues): boolean {
-    for (const { field, rank } of this.captures) if (values.counts(field, rank)) return true
+    for (const { field, rank } of this.captures) if (values.accepts(field, rank)) return true
     return false
   }
 
+  /** enter returns the place of a child element. */
   enter(name: Name, attributes: Attributes): Place {
     if (this.#progress.length === 0) return this.#unmatched
     const known = this.#children.get(name)
     if (known !== undefined) return known
-    const taken = this.#taking(name.text).flatMap((progress) => step(progress, name.text))
-    const open = taken.filter((progress) => conditionHolds(progress, attributes))
+    const named = this.#taking(name.text).flatMap((capture) => atElement(capture, name.text))
+    const progress = named.filter((capture) => conditionHolds(capture, attributes))
     const place =
-      open.length === 0
+      progress.length === 0
         ? this.#unmatched
-        : new Place({ progress: open, cacheSpace: this.#cacheSpace })
-    const depends = taken.some(({ path, taken: n }) => path.steps[n - 1]?.condition !== null)
-    if (!depends) this.#children.cache(name, place)
+        : new Place({ progress, cacheSpace: this.#cacheSpace })
+    const needsAttributes = named.some(
+      ({ path, taken }) => path.steps[taken - 1]?.condition !== null,
+    )
+    if (!needsAttributes) this.#children.cache(name, place)
     return place
   }
 
-  /** attribute returns the fields that an attribute of this element holds. */
+  /** attribute returns the captures that an attribute of this element holds. */
   attribute(name: Name): readonly Capture[] {
     const known = this.#capturesOfAttribute.get(name)
     if (known !== undefined) return known
-    const captures = this.#holding(name.text).flatMap((capture) => attribute(capture, name))
+    const captures = this.#holding(name.text).flatMap((capture) => atAttribute(capture, name))
     this.#capturesOfAttribute.cache(name, captures)
     return captures
   }
 
   /** #taking returns the captures that a child of this name might continue. */
   #taking(name: string): readonly Capture[] {
-    return this.#index === null ? this.#progress : named(this.#index.bySteps, name)
+    return this.#index === null ? this.#progress : capturesFor(this.#index.bySteps, name)
   }
 
   /** #holding returns the captures that an attribute of this name might hold. */
   #holding(name: string): readonly Capture[] {
     if (this.#index === null) return this.#attributeCaptures
-    return [...named(this.#index.byAttributes, name), ...named(this.#index.byAttributes, ANY_ID)]
+    const { byAttributes } = this.#index
+    return [...capturesFor(byAttributes, name), ...capturesFor(byAttributes, ANY_ID)]
   }
 }
 
-/** RecordIndex has the several hundred captures of a record, so that an element needs to be compared with a few. */
+/** RecordIndex finds the captures of a record by name, because a record has several hundred captures. */
 interface RecordIndex {
   progress: readonly Capture[]
   attributes: readonly Capture[]
@@ -145,7 +147,7 @@ function isReached({ path, taken }: Capture): boolean {
   return taken === path.steps.length
 }
 
-function indexOf(progress: readonly Capture[]): RecordIndex {
+function recordIndexOf(progress: readonly Capture[]): RecordIndex {
   const attributes = progress.filter(isReached)
   return {
     progress,
@@ -170,18 +172,18 @@ function grouped(
   return groups
 }
 
-/** named returns the captures for a written name, with or without its prefix. */
-function named(groups: ByFolded, written: string): readonly Capture[] {
+/** capturesFor returns the captures for a name as the feed writes it, with or without its prefix. */
+function capturesFor(groups: ByFolded, written: string): readonly Capture[] {
   const names = new Set([folded(written), folded(withoutPrefix(written))])
   return [...names].flatMap((name) => groups.get(name) ?? [])
 }
 
-/** CacheSpace counts the transitions that may still be cached; all places below one record share it. */
+/** CacheSpace counts the transitions that can still be cached. All places of one record share one CacheSpace. */
 interface CacheSpace {
   left: number
 }
 
-/** ByName finds values by the number of a name. It compares the name too, because the name table reuses numbers. */
+/** ByName finds values by the number of a name. It also compares the name, because the name table reuses numbers. */
 class ByName<T> {
   readonly #found: T[] = []
   readonly #names: Name[] = []
@@ -195,6 +197,7 @@ class ByName<T> {
     return this.#names[name.number] === name ? this.#found[name.number] : undefined
   }
 
+  /** cache stores a value for a name, unless the space is used up. */
   cache(name: Name, found: T): void {
     const { number } = name
     if (number >= MOST_CACHED) return
@@ -205,12 +208,12 @@ class ByName<T> {
 }
 
 /**
- * A rank grows by PREFIXED or FOLDED if a name is not written as in its path, and by NEXT_PATH for each path that is
- * preferred to it. So the preferred path always wins.
+ * The rank of a path grows by NEXT_PATH for each path before it in the list of its field. It grows by PREFIXED or
+ * FOLDED if the feed does not write a name as the path does. So an earlier path wins however the feed writes its names.
  */
 const [PREFIXED, FOLDED, NEXT_PATH] = [1, 2, 4]
 
-/** NOWHERE is a place without a field, here or below. */
+/** NOWHERE is the place of an element that holds no field, and whose inner elements hold none. */
 const NOWHERE: Place = new Place()
 
 /** MOST_INDEXES limits the indexes that are kept; most feeds use one of a few names for their postings. */
@@ -223,14 +226,17 @@ export function recordPlace(fields: readonly Field[], choice: PathChoice): Place
   return new Place({ progress: index.progress, index })
 }
 
-/** indexFor keeps the indexes of feeds without configured paths, because making one takes as long as a small feed. */
+/**
+ * indexFor returns the index of a record. It keeps the indexes that need no configured path and exclude no id, because
+ * making an index takes as long as reading a small feed.
+ */
 function indexFor(fields: readonly Field[], choice: PathChoice): RecordIndex {
   const isUsual = Object.keys(choice.configured).length === 0 && choice.excludedIds === null
-  if (!isUsual) return indexOf(capturesOf(fields, choice))
+  if (!isUsual) return recordIndexOf(capturesOf(fields, choice))
   const key = `${choice.record} ${fields.join()}`
   const known = indexes.get(key)
   if (known !== undefined) return known
-  const index = indexOf(capturesOf(fields, choice))
+  const index = recordIndexOf(capturesOf(fields, choice))
   if (indexes.size >= MOST_INDEXES) indexes.clear()
   indexes.set(key, index)
   return index
@@ -239,19 +245,19 @@ function indexFor(fields: readonly Field[], choice: PathChoice): RecordIndex {
 function capturesOf(fields: readonly Field[], choice: PathChoice): Capture[] {
   return fields.flatMap((field) => {
     const isDetected = choice.configured[field] === undefined
-    const number = FIELDS.indexOf(field)
+    const fieldNumber = FIELDS.indexOf(field)
     return pathsOf(field, choice).map((path, i) => ({
-      field: number,
+      field: fieldNumber,
       path,
       taken: 0,
       rank: i * NEXT_PATH,
       written: '',
-      isNoNumber: isDetected && number === TITLE,
+      refusesDigits: isDetected && fieldNumber === TITLE,
     }))
   })
 }
 
-/** attributeValue looks for the exact name first, then ignores the prefix, then also case, `_` and `-`. */
+/** attributeValue returns the value of the attribute with this name, or else of a similar name, or null. */
 function attributeValue(attributes: Attributes, name: string): string | null {
   const { count } = attributes
   if (count === 0) return null
@@ -267,19 +273,21 @@ function attributeValue(attributes: Attributes, name: string): string | null {
   return null
 }
 
-function step(progress: Capture, name: string): Capture[] {
-  const next = progress.path.steps[progress.taken]
+/** atElement returns the capture as it is in a child element; an empty list if its path does not lead there. */
+function atElement(capture: Capture, name: string): Capture[] {
+  const next = capture.path.steps[capture.taken]
   if (next === undefined) return []
   const penalty = spellingPenalty(next.name, name)
   if (penalty === null) return []
   const { condition } = next
   const where = condition === null ? '' : `[@${condition.attribute}='${condition.value}']`
-  const written = `${progress.written}${progress.taken === 0 ? '' : '/'}${shown(next.name, name)}`
-  const taken = progress.taken + 1
-  return [{ ...progress, taken, rank: progress.rank | penalty, written: written + where }]
+  const written = `${capture.written}${capture.taken === 0 ? '' : '/'}${shown(next.name, name)}`
+  const taken = capture.taken + 1
+  return [{ ...capture, taken, rank: capture.rank | penalty, written: written + where }]
 }
 
-function attribute(capture: Capture, { declares, text }: Name): Capture[] {
+/** atAttribute returns the capture as it is in an attribute; an empty list if its path does not end there. */
+function atAttribute(capture: Capture, { declares, text }: Name): Capture[] {
   const name = capture.path.attribute ?? ''
   if (name === ANY_ID) return declares === null ? anyId(capture, text) : []
   const penalty = declares === null ? spellingPenalty(name, text) : null
@@ -288,10 +296,13 @@ function attribute(capture: Capture, { declares, text }: Name): Capture[] {
   return [{ ...capture, rank: capture.rank | penalty, written }]
 }
 
-/** OTHER_IDS are ids of something else than the posting. */
+/** OTHER_IDS matches folded names of ids that belong to something else than the posting. */
 const OTHER_IDS = /(campaign|requisition|company|employer|client|category|location|user|account)id$/
 
-/** anyId takes an attribute whose name ends in the word "id", such as `position-id` or `offerId`. */
+/**
+ * anyId returns the capture in an attribute whose name ends in the word "id", such as `position-id` or `offerId`; an
+ * empty list for any other name.
+ */
 function anyId(capture: Capture, text: string): Capture[] {
   const isId = /[^_-](?:[_-]id|I[dD])$/.test(text) || /[_-]id$/i.test(text)
   if (!isId || OTHER_IDS.test(folded(text))) return []
@@ -306,7 +317,7 @@ function spellingPenalty(name: string, written: string): number | null {
   return [written, local].some((each) => folded(each) === folded(name)) ? FOLDED : null
 }
 
-/** shown keeps the prefix only if the path has one. */
+/** shown returns a name as the feed writes it, without its prefix unless the name in the path has a prefix. */
 function shown(name: string, written: string): string {
   return name.includes(':') ? written : withoutPrefix(written)
 }

@@ -15,13 +15,13 @@ export interface PathStep {
 export interface FieldPath {
   steps: readonly PathStep[]
   /**
-   * attribute holds the value; null if the text of the element holds it. `ANY_ID` stands for each name such as
-   * `job-id`.
+   * attribute names the attribute that holds the value; null if the text of the element holds the value. `ANY_ID`
+   * stands for every name that ends in the word "id", such as `job-id`.
    */
   attribute: string | null
 }
 
-/** ANY_ID is not a name of XML, so no attribute can have it. */
+/** ANY_ID is not a name of XML, so no attribute can have this name. */
 export const ANY_ID = '*-id'
 
 export type Field = keyof FieldPaths
@@ -33,15 +33,15 @@ export const FIELDS = [
 ] satisfies readonly Field[]
 
 /**
- * CHECKED_FIELDS are read from every posting, so the tally may count only these. The command `check` shows the others
- * from the first postings.
+ * CHECKED_FIELDS are read from every posting, so PostingTally can count only these fields. The command `check` shows
+ * where the first postings have the other fields.
  */
 export const CHECKED_FIELDS: readonly Field[] = ['id', 'externalCampaignId', 'requisitionId']
 
 /**
  * DETECTED lists the paths of each field in order of preference, from feeds of about two hundred vendors. Case,
  * accents, `_` and `-` do not matter. `{record}` is the name of the record element, so `vacancy_id` is found. `@*`
- * stands for an attribute of the record with any of the single names before it. The words of languages.ts follow.
+ * stands for an attribute of the record with any of the single names before the `@*`. The words of languages.ts follow.
  */
 export const DETECTED: Record<Field, string> = {
   id: `
@@ -100,13 +100,13 @@ export const ADDRESSES = new Set([
   'loc',
 ])
 
-/** MOST_PARSED limits the parsed paths, because feeds choose the names of their records. */
+/** MOST_PARSED limits the parsed paths that are kept: feeds choose the names of records, which replace `{record}`. */
 const MOST_PARSED = 2_000
 
 const STEP = /^([^\s/@[\]'"=]+)(?:\[@([^\s/@[\]'"=]+)=(?:'([^']*)'|"([^"]*)")\])?$/
 const ATTRIBUTE = /^@([^\s/@[\]'"=]+)$/
 
-/** parseFieldPath reads a path in the language above. Throws `FeedsyncError` for any other text. */
+/** parseFieldPath reads a path in the language of `feeds[].fields`. Throws `FeedsyncError` (78) for any other text. */
 export function parseFieldPath(path: string): FieldPath {
   // "/" inside a quoted condition does not separate steps.
   const parts = path.match(/(?:[^/'"]|'[^']*'|"[^"]*")+/g) ?? []
@@ -114,11 +114,12 @@ export function parseFieldPath(path: string): FieldPath {
   const attribute = ATTRIBUTE.exec(parts.at(-1) ?? '')?.[1] ?? null
   const steps = (attribute === null ? parts : parts.slice(0, -1)).map((part) => {
     const match = STEP.exec(part)
-    const [, name, of, single, double] = match ?? []
+    const [, name, conditionName, single, double] = match ?? []
     if (name === undefined) throw unreadable(path)
+    const value = single ?? double ?? ''
     return {
       name,
-      condition: of === undefined ? null : { attribute: of, value: single ?? double ?? '' },
+      condition: conditionName === undefined ? null : { attribute: conditionName, value },
     }
   })
   if (steps.length === 0 && attribute === null) throw unreadable(path)
@@ -129,11 +130,13 @@ export function parseFieldPath(path: string): FieldPath {
 export interface PathChoice {
   configured: FieldPaths
   record: string
-  /** excludedIds are folded paths of detected ids that are not tried, because all postings share their values. */
+  /**
+   * excludedIds are folded paths of detected ids that are not tried, because postings share these ids; null means none.
+   */
   excludedIds: ReadonlySet<string> | null
 }
 
-/** pathsOf returns the configured path of a field, or else the detected ones in order of preference. */
+/** pathsOf returns the configured path of a field or, without one, the detected paths in order of preference. */
 export function pathsOf(
   field: Field,
   { configured, record, excludedIds }: PathChoice,
@@ -150,7 +153,7 @@ export function pathsOf(
 
 const detected = new Map<Field, string[]>()
 
-/** detectedPaths returns all paths of a field as texts, with an attribute for each name. `{record}` stays. */
+/** detectedPaths returns all detected paths of a field as texts. It replaces each `@*`, and leaves `{record}`. */
 function detectedPaths(field: Field): string[] {
   const known = detected.get(field)
   if (known !== undefined) return known
@@ -163,9 +166,9 @@ function detectedPaths(field: Field): string[] {
     return [text]
   })
   if (field === 'id') texts.push(`@${ANY_ID}`)
-  const each = [...new Set(texts)]
-  detected.set(field, each)
-  return each
+  const paths = [...new Set(texts)]
+  detected.set(field, paths)
+  return paths
 }
 
 const NO_WORDS: readonly Field[] = ['externalCampaignId', 'requisitionId']
@@ -176,7 +179,7 @@ function hasWords(field: Field): field is keyof Omit<PostingWords, 'posting'> {
 
 const parsed = new Map<string, FieldPath>()
 
-/** parsedOnce keeps the parsed paths: they are the same for each feed, except for the names of records. */
+/** parsedOnce parses a path and keeps the result, because all feeds have the same paths except for names of records. */
 function parsedOnce(text: string): FieldPath {
   const known = parsed.get(text)
   if (known !== undefined) return known

@@ -16,7 +16,7 @@ import { isPlain, longest, PostingValues, PROSE } from './posting-values.ts'
 import { type Choice, RecordFinder } from './record-path.ts'
 
 /**
- * TakePosting receives each posting. The next posting reuses the objects `values` and `parts`. `content` is the CRC-32
+ * TakePosting receives one posting. The next posting reuses the objects `values` and `parts`. `content` is the CRC-32
  * of the posting as written, from `<` of its start tag to `>` of its end tag; 0 if `hashesContent` is off. `parts` are
  * empty unless they were wanted.
  */
@@ -35,18 +35,20 @@ export interface PostingOptions {
   knownRecords: string | null
   /** wanted says what is read from the posting with this number, counted from 0. It returns one of a few objects. */
   wanted: (n: number) => Wanted
-  /** hashesContent: compute the CRC-32 of each posting. */
+  /** hashesContent says whether the CRC-32 of each posting is computed. */
   hashesContent: boolean
-  /** excludedIds are folded paths of detected ids that are not tried; null means all are tried. */
+  /**
+   * excludedIds are folded paths (names.ts) of detected ids that are not tried; null means that all paths are tried.
+   */
   excludedIds: ReadonlySet<string> | null
 }
 
-/** PassOptions has only the options in which a pass over the document differs. */
+/** PassOptions are the options that one pass over the document sets; the other options keep their defaults. */
 export interface PassOptions extends Partial<PostingOptions> {
   hashesContent: boolean
 }
 
-/** CHECKED is what the tally counts. */
+/** CHECKED asks for the fields that PostingTally counts. */
 export const CHECKED: Wanted = { fields: CHECKED_FIELDS, hasParts: false }
 
 const DEFAULTS = {
@@ -56,16 +58,16 @@ const DEFAULTS = {
   excludedIds: null,
 }
 
-/** After the first postings, one of LOOK_EACH shows what the others are like inside. */
+/** After the first `MOST_LOOKED_AT` postings, the elements of one posting in LOOK_EACH are counted. */
 const LOOK_EACH = 1_024
 
-/** SAMPLE postings show where a feed has its fields; in a large feed they are a small part. */
+/** SAMPLE is how many of the first postings show where a feed has its fields. */
 export const SAMPLE = 1_000
 
-/** One of these follows the last text of an element: the end of a CDATA section can come before the end tag. */
+/** The last text of an element ends at END_TAG, or at CDATA_AND_END_TAG if the text is in a CDATA section. */
 const [END_TAG, CDATA_AND_END_TAG] = [Buffer.from('</'), Buffer.from(']]></')]
 
-/** LONGEST_CHARACTER is in bytes: a character can be written as a reference. */
+/** LONGEST_CHARACTER is how many bytes are decoded for one character, which can be written as a reference. */
 const LONGEST_CHARACTER = 16
 
 export class PostingReader implements XmlHandler {
@@ -75,33 +77,36 @@ export class PostingReader implements XmlHandler {
   readonly #mapping: Omit<Mapping, 'encoding'>
   readonly #wantedOf: (n: number) => Wanted
   #wanted: Wanted = CHECKED
-  /** #recordPlaces are the places of a record by what is wanted from it. */
+  /** #recordPlaces has the place (field-matcher.ts) of the record element for each set of wanted fields. */
   readonly #recordPlaces = new Map<Wanted, Place>()
-  #begun = 0
+  #postingsBegun = 0
   readonly #parts = new PostingParts()
   readonly #take: TakePosting
   readonly #hashesContent: boolean
   #node: PathNode | null = null
   #record: PathNode | null = null
   readonly #excludedIds: ReadonlySet<string> | null
-  /** #isDetected: the path of the postings is not known before the end of the document. */
+  /** #isDetected is true if the path of the postings is not known before the end of the document. */
   readonly #isDetected: boolean
-  /** #looksInside: all elements of this posting are counted, because it might be a group of postings. */
+  /**
+   * #looksInside is true if all elements of the current posting are counted, because it might be a group of postings.
+   */
   #looksInside = false
-  /** #nodes are the paths of the open elements of a posting that is looked into; null if the path is not counted. */
+  /** #nodes has the paths of the open elements while #looksInside; null for a path that the tree does not count. */
   readonly #nodes: (PathNode | null)[] = []
   /** #places and #texts describe the open elements of the posting; a text is kept only if a field wants it. */
   readonly #places: Place[] = []
   readonly #texts: string[] = []
+  /** #depth counts the open elements of the posting, including the record element; 0 outside postings. */
   #depth = 0
-  /** #prose is the index in #texts that collects prose, also from elements inside it. */
+  /** #prose is the index in `#texts` of the text that also collects the texts of inner elements. */
   #prose = 0
-  /** #needsSpace: markup has come since the last text. */
+  /** #needsSpace is true if markup has come since the last text, so a space must separate the next text. */
   #needsSpace = false
   /** #place is the place of the innermost open element; null outside postings. */
   #place: Place | null = null
   readonly #values = new PostingValues()
-  /** #from is where the unhashed bytes of the posting begin; null outside postings. */
+  /** #from is the place in `data` where the unhashed bytes of the posting begin; null if nothing is hashed. */
   #from: number | null = null
   #crc = 0
 
@@ -124,41 +129,50 @@ export class PostingReader implements XmlHandler {
     this.#take = take
   }
 
-  /** records is the path of the postings that were read; null if there were none. */
+  /** records is the path of the postings that were read; null if no posting was read. */
   get records(): string | null {
     return this.#record === null ? null : pathOf(this.#record)
   }
 
-  /** choose returns the best record path after the whole document; if it differs from `records`, read again. */
+  /**
+   * choose returns the best record path. Call it after the whole document. If the path differs from `records`, the
+   * document must be read again with this path.
+   */
   choose(): Choice {
     return this.#finder.choose(this.#record)
   }
 
   open(name: Name, attributes: Attributes, from: number): boolean {
-    const place = this.#place
-    if (place !== null) {
-      const record = this.#node as PathNode
-      record.hasElements = true
-      const isCounted = this.#looksInside && this.#lookInside(name, attributes)
-      const inner = place.enter(name, attributes)
-      const isPart = this.#wanted.hasParts && this.#depth === 1
-      if (isPart) this.#parts.open(name.text, from)
-      if (!isCounted && !isPart && !inner.canHold(this.#values)) return false
-      this.#enter(inner, attributes)
-      return true
-    }
+    if (this.#place !== null) return this.#openInside(name, attributes, from)
     this.root ??= name.text
     const node = this.#finder.tree.enter(this.#node, name.text, 'outside')
     if (node === null) return false
     this.#node = node
     if (attributes.count > 0) countAttributes(node, attributes)
-    if (!this.#isRecord(node)) return true
+    if (this.#record === null && this.#looksLikeRecord(node)) this.#record = node
+    if (node === this.#record) this.#beginPosting(node, attributes, from)
+    return true
+  }
+
+  #beginPosting(record: PathNode, attributes: Attributes, from: number): void {
     if (this.#hashesContent) this.#from = from
     this.#crc = 0
-    if (this.#isDetected) this.#beginLook(node)
-    this.#wanted = this.#wantedOf(this.#begun++)
+    if (this.#isDetected) this.#beginLook(record)
+    this.#wanted = this.#wantedOf(this.#postingsBegun++)
     if (this.#wanted.hasParts) this.#parts.begin(attributes)
-    this.#enter(this.#placeOf(node), attributes)
+    this.#enter(this.#placeOf(record), attributes)
+  }
+
+  /** #openInside opens an element of a posting. It returns false if nothing in the element is wanted. */
+  #openInside(name: Name, attributes: Attributes, from: number): boolean {
+    const record = this.#node as PathNode
+    record.hasElements = true
+    const isCounted = this.#looksInside && this.#lookInside(name, attributes)
+    const inner = (this.#place as Place).enter(name, attributes)
+    const isPart = this.#wanted.hasParts && this.#depth === 1
+    if (isPart) this.#parts.open(name.text, from)
+    if (!isCounted && !isPart && !inner.canHold(this.#values)) return false
+    this.#enter(inner, attributes)
     return true
   }
 
@@ -168,10 +182,11 @@ export class PostingReader implements XmlHandler {
     const { data, literal } = text
     let { from, to } = text
     const at = place.inProse ? this.#prose : this.#depth - 1
-    const known = this.#texts[at] as string
-    if (known === '') while (from < to && isOf(data, from, SPACE)) from++
-    if (from === to || known.length >= place.longest) return
-    if (literal && known === '' && place.isPlain && this.#places[at - 1]?.isPlain !== false) {
+    const before = this.#texts[at] as string
+    if (before === '') while (from < to && isOf(data, from, SPACE)) from++
+    if (from === to || before.length >= place.longest) return
+    const isInProse = !place.isPlain || this.#places[at - 1]?.isPlain === false
+    if (literal && before === '' && !isInProse) {
       let end = to
       while (isOf(data, end - 1, SPACE)) end--
       const isWhole = equal(END_TAG, data, to) || equal(CDATA_AND_END_TAG, data, to)
@@ -184,7 +199,7 @@ export class PostingReader implements XmlHandler {
     to = Math.min(to, from + place.longest * LONGEST_CHARACTER)
     const read = decodedText({ data, from, to, literal })
     // Markup inside prose separates words.
-    this.#texts[at] = known === '' ? read : `${known}${this.#needsSpace ? ' ' : ''}${read}`
+    this.#texts[at] = before === '' ? read : `${before}${this.#needsSpace ? ' ' : ''}${read}`
     this.#needsSpace = false
   }
 
@@ -243,17 +258,13 @@ export class PostingReader implements XmlHandler {
     return place
   }
 
-  #isRecord(node: PathNode): boolean {
-    if (this.#record !== null) return this.#record === node
-    const wanted =
-      this.#knownRecords === null
-        ? this.#finder.looksLikeRecord(node)
-        : pathOf(node) === this.#knownRecords
-    if (wanted) this.#record = node
-    return wanted
+  /** #looksLikeRecord returns true if the node has the known record path or, if none is known, a name of postings. */
+  #looksLikeRecord(node: PathNode): boolean {
+    if (this.#knownRecords !== null) return pathOf(node) === this.#knownRecords
+    return this.#finder.looksLikeRecord(node)
   }
 
-  /** #beginLook decides whether the elements of this posting are counted. */
+  /** #beginLook decides whether the elements of this posting are counted, and updates `record.lookedInto`. */
   #beginLook(record: PathNode): void {
     const { count } = record
     this.#looksInside = count <= MOST_LOOKED_AT || count % LOOK_EACH === 0
@@ -287,7 +298,7 @@ export class PostingReader implements XmlHandler {
     for (let i = 0; i < attributes.count; i++) {
       for (const capture of place.attribute(attributes.nameAt(i))) {
         const { field, rank } = capture
-        if (this.#values.counts(field, rank)) this.#values.put(capture, attributes.valueAt(i))
+        if (this.#values.accepts(field, rank)) this.#values.put(capture, attributes.valueAt(i))
       }
     }
   }

@@ -3,12 +3,13 @@
 
 import { FIELDS } from './field-paths.ts'
 
-/** PROSE is the field that joins the texts of several elements, and of the elements inside them. */
+/** PROSE is the number of the field that joins the texts of several elements, and of the elements inside them. */
 export const PROSE = FIELDS.indexOf('description')
 export const TITLE = FIELDS.indexOf('title')
-/** longest limits a value, in characters: ids and names are far shorter, but a description holds keywords. */
+/** longest returns how many characters of a value are kept. Ids and names are far shorter than this. */
 export const longest = (field: number) => (field === PROSE ? 65_536 : 1_000)
 
+/** LAST_RANK is the rank of a field without a value. */
 const LAST_RANK = 2 ** 31 - 1
 /** IN_TEXTS, in place of an offset in `#data`, means that the value is in `#texts`. */
 const IN_TEXTS = -1
@@ -23,21 +24,21 @@ export interface Hash64 {
 export interface FieldSource {
   /** Number of the field in `FIELDS`. */
   field: number
-  /** The lowest rank wins. */
+  /** Of several values for a field, the value with the lowest rank is kept. */
   rank: number
-  /** Path from the record, as the feed spells it. */
+  /** Path from the record to the value, as the feed spells it. */
   written: string
-  /** A value of digits only does not count: `<position>3</position>` is not a title. */
-  isNoNumber?: boolean
+  /** A value that consists of digits is not kept: `<position>3</position>` is not a title. */
+  refusesDigits?: boolean
 }
 
-/** PostingValues identifies fields by their numbers in `FIELDS`. */
+/** PostingValues keeps the best value of each field. Fields are numbers in `FIELDS`. */
 export class PostingValues {
   /** #ranks has the best rank of each field so far. */
   readonly #ranks = new Int32Array(FIELDS.length).fill(LAST_RANK)
   readonly #texts = FIELDS.map(() => '')
   readonly #paths = FIELDS.map(() => '')
-  /** #from and #to are the place of a plain value in `#data`. */
+  /** #from and #to have the place of each plain value in `#data`. */
   readonly #from = new Int32Array(FIELDS.length).fill(IN_TEXTS)
   readonly #to = new Int32Array(FIELDS.length)
   #data: Buffer = Buffer.alloc(0)
@@ -52,20 +53,21 @@ export class PostingValues {
     }
   }
 
-  /** counts returns true if a value of this rank replaces the current value or, in prose, adds to it. */
-  counts(field: number, rank: number): boolean {
+  /** accepts returns true if a value of this rank replaces the current value or, in prose, is added to it. */
+  accepts(field: number, rank: number): boolean {
     const best = this.#ranks[field] as number
     return rank < best || (rank === best && field === PROSE)
   }
 
-  put({ field, rank, written, isNoNumber }: FieldSource, value: string): void {
+  /** put keeps a value if its rank is accepted. It cuts the value to `longest`, and joins the texts of prose. */
+  put({ field, rank, written, refusesDigits }: FieldSource, value: string): void {
     const most = longest(field)
     const whole = value.trim()
     const cut = whole.length > most ? whole.slice(0, most).trimEnd() : whole
     // V8 keeps the whole string of a slice in memory, so the slice of a long string is copied.
     const trimmed = value.length > most ? Buffer.from(cut).toString() : cut
-    if (trimmed === '' || !this.counts(field, rank)) return
-    if (isNoNumber && /^\d+$/.test(trimmed)) return
+    if (trimmed === '' || !this.accepts(field, rank)) return
+    if (refusesDigits && /^\d+$/.test(trimmed)) return
     const continues = this.#ranks[field] === rank
     this.#ranks[field] = rank
     this.#paths[field] = written
@@ -73,11 +75,14 @@ export class PostingValues {
     this.#texts[field] = continues ? `${this.#texts[field]}\n${trimmed}`.slice(0, most) : trimmed
   }
 
-  /** putPlain stores the place of a value that `isPlain` accepts; never prose. `data` must last until `keep`. */
+  /**
+   * putPlain keeps the place of a value that `isPlain` accepts, if its rank is accepted. The field must not be prose,
+   * and `data` must stay as it is until `keep` is called.
+   */
   putPlain(found: FieldSource, data: Buffer, from: number, to: number): void {
     const { field, rank, written } = found
-    if (!this.counts(field, rank)) return
-    if (found.isNoNumber === true && isNumber(data, from, to)) return
+    if (!this.accepts(field, rank)) return
+    if (found.refusesDigits === true && hasOnlyDigits(data, from, to)) return
     this.#ranks[field] = rank
     this.#paths[field] = written
     this.#data = data
@@ -95,7 +100,7 @@ export class PostingValues {
     return this.#ranks[field] !== LAST_RANK
   }
 
-  /** path returns where a posting has a field, such as `location/city`. Call it only if the posting has the field. */
+  /** path returns where the posting has a field, such as `location/city`. Call it only if the posting has the field. */
   path(field: number): string {
     return this.#paths[field] as string
   }
@@ -107,7 +112,7 @@ export class PostingValues {
     return this.#data.toString('latin1', from, this.#to[field])
   }
 
-  /** hash returns the hash of an existing value, in the same object each time. */
+  /** hash returns the hash of a field that the posting has, in the same object each time. */
   hash(field: number): Hash64 {
     const from = this.#from[field] as number
     if (from !== IN_TEXTS) return hashBytes(this.#data, from, this.#to[field] as number, this.#hash)
@@ -124,19 +129,19 @@ export function isPlain(data: Buffer, from: number, to: number): boolean {
   return to - from <= 1_000
 }
 
-function isNumber(data: Buffer, from: number, to: number): boolean {
+function hasOnlyDigits(data: Buffer, from: number, to: number): boolean {
   let at = from
   while (at < to && (data[at] as number) >= 0x30 && (data[at] as number) <= 0x39) at++
   return at === to
 }
 
-/** hashText hashes the bytes of a text in UTF-8. */
+/** hashText hashes the UTF-8 bytes of a text, writes the hash into `into`, and returns `into`. */
 export function hashText(text: string, into: Hash64 = { high: 0, low: 0 }): Hash64 {
   const bytes = Buffer.from(text)
   return hashBytes(bytes, 0, bytes.length, into)
 }
 
-/** Hot: hashBytes hashes the bytes from `from` to `to`. */
+/** Hot: hashBytes hashes the bytes from `from` to `to`, writes the hash into `into`, and returns `into`. */
 function hashBytes(bytes: Buffer, from: number, to: number, into: Hash64): Hash64 {
   let a = 0xdeadbeef | 0
   let b = 0x41c6ce57
