@@ -1,5 +1,5 @@
-// Judges from the paths of a document whether the elements of one path are postings: most of them have a title, an id,
-// a description or a place of their own.
+// Judges from the paths of a document whether the elements of one path are postings: whether most of these elements
+// have a title, an id, a description or a place such as a city.
 
 import type { FieldPaths } from '../domain/mapping.ts'
 import { ADDRESSES, type Field, type FieldPath, pathsOf } from './field-paths.ts'
@@ -8,16 +8,16 @@ import { MOST_LOOKED_AT, type PathNode } from './path-tree.ts'
 
 export interface Evidence {
   hasTitle: boolean
-  /** The title is a name, which companies and categories have, too. */
+  /** The only title is a name, which companies and categories have, too. */
   isNamed: boolean
   hasId: boolean
   hasDescription: boolean
   hasPlace: boolean
-  /** A higher score is more like a posting; 0: nothing was found. */
+  /** Elements with a higher score are more like postings. 0 means that no field was found. */
   score: number
 }
 
-/** SURE_PART of the elements of a path must have a field. */
+/** SURE_PART is the part of the elements of a path that must have a field. */
 const SURE_PART = 0.5
 /**
  * NAMES can hold the title of a posting, but also the name of anything else: `<category name="…">` is not a posting.
@@ -39,10 +39,11 @@ const NAMES: ReadonlySet<string> = new Set(
 const [TITLE, ID, OTHER] = [4, 2, 1]
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** Lookup has the paths of a field: the single names by their folded name, and the others. */
+/** Lookup has the paths of a field. `elements` and `attributes` have the folded names of paths with a single name. */
 interface Lookup {
   elements: ReadonlySet<string>
   attributes: ReadonlySet<string>
+  /** The paths with several names. */
   deeper: readonly FieldPath[]
 }
 
@@ -65,8 +66,8 @@ export class EvidenceReader {
       this.#has(node, each),
     )
     const hasOwnTitle = this.#has(node, 'title')
-    const mayBeNamed = node.isStrong || (hasId && hasDescription && hasPlace)
-    const isNamed = !hasOwnTitle && mayBeNamed && this.#has(node, 'title', NO_NAMES)
+    const canBeNamed = node.isStrong || (hasId && hasDescription && hasPlace)
+    const isNamed = !hasOwnTitle && canBeNamed && this.#has(node, 'title', NO_NAMES)
     const hasTitle = hasOwnTitle || isNamed
     const other = (hasDescription ? OTHER : 0) + (hasPlace ? OTHER : 0)
     const found = {
@@ -81,65 +82,67 @@ export class EvidenceReader {
     return found
   }
 
-  /** #has returns true if most elements have the field. Elements and attributes with a name in `not` do not count. */
-  #has(node: PathNode, field: Field, not = field === 'title' ? NAMES : NO_NAMES): boolean {
+  /** #has returns true if at least `SURE_PART` of the elements have the field. Names in `ignored` do not count. */
+  #has(node: PathNode, field: Field, ignored = field === 'title' ? NAMES : NO_NAMES): boolean {
     const { attributes, deeper, elements } = this.#lookup(field, node)
-    const most = lookedInto(node) * SURE_PART
-    let found = 0
+    const needed = Math.max(1, lookedInto(node) * SURE_PART)
+    let inElements = 0
     for (const child of node.children.values()) {
       const isText = !child.hasElements || field === 'description'
-      if (isText && elements.has(child.folded) && !not.has(child.folded)) found += child.count
+      if (isText && elements.has(child.folded) && !ignored.has(child.folded))
+        inElements += child.count
     }
-    if (found > 0 && found >= most) return true
-    const lookedAt = Math.min(node.count, MOST_LOOKED_AT) * SURE_PART
-    let counted = 0
+    if (inElements >= needed) return true
+    const neededAttributes = Math.max(1, Math.min(node.count, MOST_LOOKED_AT) * SURE_PART)
+    let inAttributes = 0
     for (const [name, count] of node.attributes) {
-      if (attributes.has(name) && !not.has(name)) counted += count
+      if (attributes.has(name) && !ignored.has(name)) inAttributes += count
     }
-    if (counted > 0 && counted >= lookedAt) return true
-    return deeper.some((path) => countAt(node, path) >= Math.max(1, most))
+    if (inAttributes >= neededAttributes) return true
+    return deeper.some((path) => countAt(node, path) >= needed)
   }
 
+  /** #lookup returns the lookup of a field, and keeps it for the next call. */
   #lookup(field: Field, node: PathNode): Lookup {
     const key = field === 'id' ? `id ${node.folded}` : field
-    const known = (this.#configured[field] === undefined ? usual : this.#lookups).get(key)
+    const kept = this.#configured[field] === undefined ? usualLookups : this.#lookups
+    const known = kept.get(key)
     if (known !== undefined) return known
     const record = withoutPrefix(node.name)
     const paths = pathsOf(field, { configured: this.#configured, record, excludedIds: null })
     const lookup = lookupOf(field, paths)
-    if (this.#configured[field] !== undefined) this.#lookups.set(key, lookup)
-    else {
-      if (usual.size >= MOST_LOOKUPS) usual.clear()
-      usual.set(key, lookup)
-    }
+    if (kept.size >= MOST_LOOKUPS) kept.clear()
+    kept.set(key, lookup)
     return lookup
   }
 }
 
-/** usual keeps the lookups of detected paths, because they are the same in each feed. */
-const usual = new Map<string, Lookup>()
+/** usualLookups keeps the lookups of fields without a configured path, because all feeds share these lookups. */
+const usualLookups = new Map<string, Lookup>()
+/** MOST_LOOKUPS limits the kept lookups, because each name of a record has a lookup of its own for the id. */
 const MOST_LOOKUPS = 200
 
+/** lookupOf leaves out paths with a condition, and addresses, because other things than postings have a URL, too. */
 function lookupOf(field: Field, all: readonly FieldPath[]): Lookup {
   const paths = all.filter(({ steps }) => steps.every(({ condition }) => condition === null))
   const isSingle = ({ attribute, steps }: FieldPath) =>
     steps.length + Number(attribute !== null) === 1
-  const isNoAddress = (name: string) => field !== 'id' || !ADDRESSES.has(name)
+  const isAddress = (name: string) => field === 'id' && ADDRESSES.has(name)
   const namesOf = (some: readonly FieldPath[]) =>
     some
       .map(({ attribute, steps }) => localName(attribute ?? steps[0]?.name ?? ''))
-      .filter(isNoAddress)
+      .filter((name) => !isAddress(name))
   const single = paths.filter(isSingle)
   return {
     elements: new Set(namesOf(single.filter(({ attribute }) => attribute === null))),
     attributes: new Set(namesOf(single.filter(({ attribute }) => attribute !== null))),
     deeper: paths.filter(
-      (path) => !isSingle(path) && isNoAddress(localName(path.steps[0]?.name ?? '')),
+      (path) => !isSingle(path) && !isAddress(localName(path.steps[0]?.name ?? '')),
     ),
   }
 }
 
-/** lookedInto returns how many elements of the path had their children counted. */
+/** lookedInto returns the number of elements of the path whose children were counted. */
 export function lookedInto(node: PathNode): number {
   return node.lookedInto ?? node.count
 }

@@ -1,5 +1,5 @@
-// Counts the elements of a document by their paths, so that the end of the document can show which path the postings
-// have. Its memory is bounded: deep paths, and paths above a limit, are not counted.
+// Counts the elements of a document by their paths, so that the path of the postings can be chosen at the end of the
+// document. Its memory is bounded: deep paths, and paths beyond a limit, are not counted.
 
 import type { Attributes } from '../xml/handler.ts'
 import { localName } from './names.ts'
@@ -14,23 +14,25 @@ export interface PathNode {
   /** The root has depth 1. */
   readonly depth: number
   readonly children: Map<string, PathNode>
-  /** The number of elements with an attribute, by its folded name, among the first `MOST_LOOKED_AT` elements. */
+  /** For each folded name of an attribute: how many of the first `MOST_LOOKED_AT` elements have the attribute. */
   readonly attributes: Map<string, number>
   readonly isStrong: boolean
   readonly isWeak: boolean
   /** The path lies inside the path that was read as the path of the postings. */
   readonly isInside: boolean
   count: number
-  /** The number of elements whose children were counted; null means all of them. */
+  /** The number of elements whose children were counted; null means that the children of all elements were counted. */
   lookedInto: number | null
   /** An element of this path contained another element. */
   hasElements: boolean
   hasAttributes: boolean
 }
 
-/** MOST_LOOKED_AT elements of a path show what the others are like. */
+/**
+ * MOST_LOOKED_AT is how many of the first elements of a path are looked at closely, to learn what the others are like.
+ */
 export const MOST_LOOKED_AT = 64
-/** These limit the paths that are counted outside and inside of the postings. */
+/** MOST_PATHS limits the counted paths outside of postings, and MOST_INSIDE the counted paths inside of postings. */
 const MOST_PATHS = 500
 const MOST_INSIDE = 1_000
 
@@ -46,8 +48,8 @@ export class PathTree {
   }
 
   /**
-   * enter counts an element below `parent`. It returns null for a path that is too deep, or one too many. `inside`: the
-   * parent is a posting or lies in one.
+   * enter counts an element below `parent` and returns its node. It returns null if the path is too deep, or if too
+   * many paths are counted already. `inside` means that the parent is a posting or lies in a posting.
    */
   enter(parent: PathNode | null, name: string, where: 'inside' | 'outside'): PathNode | null {
     const known = parent === null ? this.root : parent.children.get(name)
@@ -57,7 +59,7 @@ export class PathTree {
     return node
   }
 
-  /** nodes returns the nodes of the tree below `node`, and `node` itself. */
+  /** nodes returns `node` and all nodes below it. */
   *nodes(node: PathNode | null = this.root): Generator<PathNode> {
     if (node === null) return
     yield node
@@ -92,15 +94,15 @@ export class PathTree {
   }
 }
 
-/** countAttributes counts the attributes of one element of the path. */
+/** countAttributes counts the attributes of an element, if it is among the first `MOST_LOOKED_AT` of its path. */
 export function countAttributes(node: PathNode, attributes: Attributes): void {
   node.hasAttributes = true
   if (node.count > MOST_LOOKED_AT) return
   for (let i = 0; i < attributes.count; i++) {
     const { declares, text } = attributes.nameAt(i)
     if (declares !== null) continue
-    const known = localName(text)
-    node.attributes.set(known, (node.attributes.get(known) ?? 0) + 1)
+    const name = localName(text)
+    node.attributes.set(name, (node.attributes.get(name) ?? 0) + 1)
   }
 }
 

@@ -9,14 +9,17 @@ import { type PathNode, PathTree, pathOf } from './path-tree.ts'
 import type { RunnerUp } from './port.ts'
 import { isCompound, isOneOf } from './record-names.ts'
 
-/** These limit the depth of detected records; the root is 1. Strong names, and records with titles, can lie deeper. */
+/**
+ * DEEPEST limits the depth of detected records, and DEEPEST_STRONG the depth of records that have a title or a name
+ * that means a posting (record-names.ts). The root has depth 1.
+ */
 const DEEPEST_STRONG = 8
 const DEEPEST = 4
-/** FIELD_DEPTH is how many levels below a record are counted, to find its fields. */
+/** FIELD_DEPTH is how many levels of elements below a record are counted, to find its fields. */
 const FIELD_DEPTH = 4
 
 export interface Choice {
-  /** Full path of the postings; null if there are none. */
+  /** Full path of the postings; null if the document has no postings. */
   records: string | null
   /** The path that was nearly chosen; null if the choice was clear. */
   runnerUp: RunnerUp | null
@@ -27,39 +30,46 @@ export class RecordFinder {
   readonly #configured: readonly string[] | null
   readonly #evidence: EvidenceReader
 
-  /** `records`: `/source/job`, or null to detect it. `fields` are the configured paths of fields. */
+  /**
+   * `records` is the configured path of the postings (`/source/job`), or null. `fields` are configured paths of fields.
+   */
   constructor(records: string | null, fields: FieldPaths) {
-    this.#configured = records === null ? null : records.split('/').filter((s) => s !== '')
+    this.#configured = records === null ? null : records.split('/').filter((name) => name !== '')
     this.#evidence = new EvidenceReader(fields)
     this.tree = new PathTree(Math.max(DEEPEST_STRONG, this.#configured?.length ?? 0) + FIELD_DEPTH)
   }
 
-  /** looksLikeRecord guesses from the first element of a path whether its elements are the postings. */
+  /**
+   * looksLikeRecord guesses from the name and depth of an element whether the elements of its path are the postings.
+   */
   looksLikeRecord(node: PathNode): boolean {
     if (this.#configured !== null) return matches(node, this.#configured, folded)
     return isStrongHere(node) || isWeakHere(node)
   }
 
-  /** choose returns the record path after the whole document; `guess` is the path that was read. */
+  /** choose returns the path of the postings. Call it after the whole document. `guess` is the path that was read. */
   choose(guess: PathNode | null): Choice {
     const nodes = [...this.tree.nodes()].filter(({ isInside }) => !isInside)
     if (this.#configured !== null) {
       const configured = this.#configured
-      const record = nodes.find((node) => matches(node, configured, same)) ?? guess
+      const record = nodes.find((node) => matches(node, configured, asWritten)) ?? guess
       return { records: record && pathOf(record), runnerUp: null }
     }
     const ranked = nodes.flatMap((node) => {
       const rank = isStructured(node) ? this.#rank(node) : null
       return rank === null ? [] : [{ node, rank }]
     })
-    ranked.sort((a, b) => a.rank - b.rank || byPlace(a.node, b.node))
+    ranked.sort((a, b) => a.rank - b.rank || byDepthAndCount(a.node, b.node))
     const [first, second] = ranked
     if (first === undefined) return { records: guess && pathOf(guess), runnerUp: null }
     const isClose = second?.rank === first.rank && second.node.depth === first.node.depth
     return this.#within(first.node, isClose ? second.node : null)
   }
 
-  /** #rank orders the candidates outside of the guess: the lowest wins; null means not a candidate. */
+  /**
+   * #rank says how likely the elements of a path are the postings: 0 is the most likely, 7 the least likely; null means
+   * that the path cannot be chosen. A title, or an id with a name that means a posting, comes before any other name.
+   */
   #rank(node: PathNode): number | null {
     const { hasId, hasTitle } = this.#evidence.of(node)
     if (isStrongHere(node)) return hasTitle ? 0 : hasId ? 1 : 5
@@ -73,10 +83,13 @@ export class RecordFinder {
     return repeats ? (isSure ? 4 : 7) : null
   }
 
-  /** #within looks inside the best candidate for elements that are more like postings: it might be a group of them. */
-  #within(best: PathNode, beside: PathNode | null): Choice {
+  /**
+   * #within looks inside the best candidate for elements that are more like postings, because the candidate might be a
+   * group of postings. `closeSecond` is the runner-up unless #within finds another.
+   */
+  #within(best: PathNode, closeSecond: PathNode | null): Choice {
     let record = best
-    let runnerUp = beside
+    let runnerUp = closeSecond
     for (let depth = best.depth; depth < DEEPEST_STRONG; depth++) {
       const inner = [...this.tree.nodes(record)].filter(
         (node) => node !== record && isStructured(node),
@@ -92,70 +105,80 @@ export class RecordFinder {
       runnerUp = this.#evidence.of(record).score > 0 || record.count > 1 ? record : runnerUp
       record = better
     }
-    return { records: pathOf(record), runnerUp: runnerUp && shown(runnerUp) }
+    return { records: pathOf(record), runnerUp: runnerUp && runnerUpAt(runnerUp) }
   }
 
+  /** #byEvidence puts the path that is most like postings first. */
   #byEvidence(a: PathNode, b: PathNode): number {
     const score = this.#evidence.of(b).score - this.#evidence.of(a).score
-    return score || Number(b.isStrong) - Number(a.isStrong) || byPlace(a, b)
+    return score || Number(b.isStrong) - Number(a.isStrong) || byDepthAndCount(a, b)
   }
 
-  /** #replaces returns true if `inner` are the postings, and `group` only contains them. */
+  /**
+   * #replaces returns true if the elements of `inner` are the postings, and an element of `group` only contains them.
+   */
   #replaces(inner: PathNode, group: PathNode): boolean {
-    const [of, around] = [this.#evidence.of(inner), this.#evidence.of(group)]
+    const [found, around] = [this.#evidence.of(inner), this.#evidence.of(group)]
     const isMore = inner.count > lookedInto(group)
-    if (inner.isStrong) return strongReplaces({ inner, group, of, around, isMore })
-    const isNamed = inner.isWeak || isCompound(inner.name)
-    const isOther = isMore || of.hasId || of.hasDescription || isNamed
-    const isSure = of.hasTitle && (isOther || !isPerson(inner))
-    if (group.isStrong) return isMore && of.hasTitle && !around.hasTitle && !around.hasId
+    if (inner.isStrong) return strongReplaces({ inner, group, found, around, isMore })
+    if (group.isStrong) return isMore && found.hasTitle && !around.hasTitle && !around.hasId
     if (around.hasTitle) {
-      const isRich = of.hasDescription || of.hasPlace
-      const isLike = of.score === around.score && (isRich || (inner.isWeak && !group.isWeak))
-      const isOfCompany = around.isNamed && !of.isNamed && (of.hasId || isRich)
-      return isMore && of.hasTitle && (of.score > around.score || isLike || isOfCompany)
+      const isRich = found.hasDescription || found.hasPlace
+      const isEqual = found.score === around.score
+      const isAsGood = isEqual && (isRich || (inner.isWeak && !group.isWeak))
+      // A company has a name, and a posting of the company has a title.
+      const isOfCompany = around.isNamed && !found.isNamed && (found.hasId || isRich)
+      return isMore && found.hasTitle && (found.score > around.score || isAsGood || isOfCompany)
     }
-    return isSure || (!around.hasId && isMore && of.hasId && inner.hasElements)
+    const isNamed = inner.isWeak || isCompound(inner.name)
+    const hasMoreThanTitle = isMore || found.hasId || found.hasDescription || isNamed
+    const isSure = found.hasTitle && (hasMoreThanTitle || !isPerson(inner))
+    return isSure || (!around.hasId && isMore && found.hasId && inner.hasElements)
   }
 
   /** #isClose returns true if `inner` was nearly chosen instead of the postings that contain it. */
   #isClose(inner: PathNode, group: PathNode): boolean {
-    const [of, around] = [this.#evidence.of(inner), this.#evidence.of(group)]
+    const [found, around] = [this.#evidence.of(inner), this.#evidence.of(group)]
     if (inner.folded === group.folded || inner.count <= lookedInto(group)) return false
-    return of.hasTitle && of.score + 1 >= around.score
+    return found.hasTitle && found.score + 1 >= around.score
   }
 }
 
-interface Pair {
+/** Nesting is a path inside another path, with the evidence for both. */
+interface Nesting {
   inner: PathNode
   group: PathNode
-  of: Evidence
+  /** The evidence that the elements of `inner` are postings. */
+  found: Evidence
+  /** The evidence that the elements of `group` are postings. */
   around: Evidence
-  /** There are more inner elements than groups. */
+  /** True if there are more elements of `inner` than of `group`. */
   isMore: boolean
 }
 
-function strongReplaces({ inner, group, of, around, isMore }: Pair): boolean {
+/** strongReplaces is `#replaces` for an inner path whose name means a posting. */
+function strongReplaces({ inner, group, found, around, isMore }: Nesting): boolean {
   const isBare = !around.hasTitle && !around.hasId
+  const isPosting = found.hasTitle || (isMore && found.hasId)
   // A posting can list similar postings.
-  if (inner.folded === group.folded) return isBare && (of.hasTitle || (isMore && of.hasId))
-  // A weak name without a title, or one element without a description, is rather a group than a posting.
-  const isLoose = group.isStrong ? lookedInto(group) === 1 : !around.hasTitle
-  if (isMore && isLoose && inner.hasElements && !around.hasDescription) return true
-  if (isBare) return of.hasTitle || (isMore && of.hasId)
-  if (!isMore) return !group.isStrong && of.hasTitle && of.score > around.score
-  return (!group.isStrong && of.hasTitle) || of.score >= around.score
+  if (inner.folded === group.folded) return isBare && isPosting
+  // A single element with the name of a posting is probably a group; so is an element with another name and no title.
+  const isLikelyGroup = group.isStrong ? lookedInto(group) === 1 : !around.hasTitle
+  if (isMore && isLikelyGroup && inner.hasElements && !around.hasDescription) return true
+  if (isBare) return isPosting
+  if (!isMore) return !group.isStrong && found.hasTitle && found.score > around.score
+  return (!group.isStrong && found.hasTitle) || found.score >= around.score
 }
 
-/** PERSON has names of what a person has beside a title such as "Dr". */
+/** PERSON has names of elements that a person has beside a title such as "Dr". */
 const PERSON = 'name firstname lastname surname vorname nachname nom prenom email phone'.split(' ')
 
 function isPerson(node: PathNode): boolean {
   return [...node.children.values()].some((child) => PERSON.includes(child.folded))
 }
 
-function shown(node: PathNode): RunnerUp {
-  // Elements inside the guess are counted in a sample only.
+function runnerUpAt(node: PathNode): RunnerUp {
+  // Elements inside the postings that were read are counted in a sample only.
   return { records: pathOf(node), postings: node.isInside && isSampled(node) ? null : node.count }
 }
 
@@ -168,18 +191,19 @@ const isStrongHere = ({ depth, isStrong }: PathNode) => isStrong && depth <= DEE
 const isWeakHere = ({ depth, isWeak }: PathNode) => isWeak && depth > 1 && depth <= DEEPEST
 const isStructured = (node: PathNode) => node.hasElements || node.hasAttributes
 
+/** isSingle returns true if the document has only one element of this path. */
 function isSingle(node: PathNode | null): boolean {
   return node === null || (node.count === 1 && isSingle(node.parent))
 }
 
-/** byPlace puts the shallowest path first; of equally shallow paths, the most frequent first. */
-function byPlace(a: PathNode, b: PathNode): number {
+/** byDepthAndCount puts the shallowest path first; of equally shallow paths, the most frequent first. */
+function byDepthAndCount(a: PathNode, b: PathNode): number {
   return a.depth - b.depth || b.count - a.count
 }
 
-const same = (name: string) => name
+const asWritten = (name: string) => name
 
-/** matches returns whether a node is at a path. `fold` makes names comparable; a prefix can be left out of the path. */
+/** matches returns true if a node is at a path. `fold` makes names comparable. The path can leave out prefixes. */
 function matches(node: PathNode, path: readonly string[], fold: (name: string) => string): boolean {
   if (node.depth !== path.length) return false
   for (let at: PathNode | null = node; at !== null; at = at.parent) {
