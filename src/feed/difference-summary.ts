@@ -10,7 +10,7 @@ import {
 } from '../domain/difference.ts'
 import { short } from '../xml/fault.ts'
 
-/** summaryOf keeps the first `MOST_SUMMED` of everything. */
+/** summaryOf keeps the first `MOST_SUMMED` values of each group and the first `MOST_SUMMED` postings of each kind. */
 export function summaryOf(
   { by, postings, totals }: Difference,
   { added, changed, removed }: NamedPostings,
@@ -26,18 +26,20 @@ export function summaryOf(
     named: {
       added: added.slice(0, MOST_SUMMED).map(shortened),
       removed: removed.slice(0, MOST_SUMMED).map(shortened),
-      changed: changed.slice(0, MOST_SUMMED).map((one) => ({
-        ...shortened(one),
-        fields: one.fields.slice(0, MOST_FIELDS).map((name) => short(name, LONGEST)),
+      changed: changed.slice(0, MOST_SUMMED).map((posting) => ({
+        ...shortened(posting),
+        fields: posting.fields.slice(0, MOST_FIELDS).map((name) => short(name, LONGEST)),
       })),
     },
   }
 }
 
-/** A feed can have values of a thousand characters, and postings with a thousand elements. */
+/** LONGEST limits each text of a summary, in characters: a feed can have values of a thousand characters. */
 const LONGEST = 100
+/** MOST_FIELDS limits the names of changed fields: a posting can have a thousand elements. */
 const MOST_FIELDS = 50
 
+/** shortened cuts each text of a posting to `LONGEST` characters. */
 function shortened<T extends object>(posting: T): T {
   const fields = Object.entries(posting)
   return Object.fromEntries(

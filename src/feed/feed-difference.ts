@@ -1,6 +1,6 @@
-// Finds which postings differ between two versions of a feed. The first reading of both keeps only hashes, which say
-// which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of these
-// postings.
+// Finds which postings differ between two versions of a feed. The first reading of both versions keeps only hashes,
+// which say which postings were added, removed or changed (posting-matches.ts). The second reading takes the fields of
+// these postings.
 
 import { crc32 } from 'node:zlib'
 import {
@@ -21,7 +21,7 @@ import type { Wanted } from './posting-reader.ts'
 import { type Posting, type PostingSource, readPostings } from './posting-stream.ts'
 import type { Survey, SurveyTaker } from './survey.ts'
 
-/** DifferenceTaker receives the first postings of each kind, `mostNamed` at most. */
+/** DifferenceTaker receives the first postings of each kind, at most `mostNamed` of a kind. */
 export interface DifferenceTaker {
   added(posting: PostingName): void
   removed(posting: PostingName): void
@@ -45,43 +45,53 @@ export function collected(): { named: NamedPostings; taker: DifferenceTaker } {
   return { named, taker }
 }
 
-/** feedDifference compares two files. Throws `FeedsyncError` (78) for a wrong field path. */
+/** feedDifference compares two files. Rejects with `FeedsyncError` (78) for a wrong field path. */
 export async function feedDifference(
-  { mostNamed, mostPostings, ...sides }: DifferenceJob,
+  job: DifferenceJob,
   taker: DifferenceTaker,
 ): Promise<DifferenceResult> {
-  const ask = { mostPostings, passOver: null }
-  let older = await surveyed(sides.older, ask)
-  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
-  const newer = await surveyed(sides.newer, { ...ask, passOver: older.excludedIds })
-  if ('reason' in newer) return { kind: 'unread', side: 'newer', ...newer }
-  // A version with few postings does not show that they share an id.
-  if ((newer.excludedIds?.size ?? 0) > (older.excludedIds?.size ?? 0))
-    older = await surveyed(sides.older, { ...ask, passOver: newer.excludedIds })
-  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
+  const surveys = await surveyBoth(job)
+  if ('kind' in surveys) return surveys
+  const { newer, older } = surveys
   const postings = { older: older.postings, newer: newer.postings }
   if (older.entries === null) return { kind: 'too-many', side: 'older', postings: postings.older }
   if (newer.entries === null) return { kind: 'too-many', side: 'newer', postings: postings.newer }
   const hasOwnIds = older.hasOwnIds && newer.hasOwnIds
-  const words = hasOwnIds ? (of: Int32Array) => of : wordsByContent
-  const matches = matchPostings(words(older.entries), words(newer.entries))
-  using second = new SecondReading(matches, mostNamed, taker)
-  const again = (side: DifferenceSide, survey: Surveyed, reading: ReadSide) =>
+  const identified = hasOwnIds ? (entries: Int32Array) => entries : wordsByContent
+  const matches = matchPostings(identified(older.entries), identified(newer.entries))
+  using second = new SecondReading(matches, job.mostNamed, taker)
+  const readAgain = (side: DifferenceSide, survey: Surveyed, reading: ReadSide) =>
     readPostings(
       sourceOf(side, survey),
-      (posting) => reading.take(hasOwnIds ? posting : unnamed(posting)),
+      (posting) => reading.take(hasOwnIds ? posting : withoutId(posting)),
       { wanted: reading.wanted },
     )
-  const ofOlder = await again(sides.older, older, second.older)
-  if (ofOlder !== null) return { kind: 'unread', side: 'older', reason: ofOlder }
-  const ofNewer = await again(sides.newer, newer, second.newer)
-  if (ofNewer !== null) return { kind: 'unread', side: 'newer', reason: ofNewer }
+  const olderReason = await readAgain(job.older, older, second.older)
+  if (olderReason !== null) return { kind: 'unread', side: 'older', reason: olderReason }
+  const newerReason = await readAgain(job.newer, newer, second.newer)
+  if (newerReason !== null) return { kind: 'unread', side: 'newer', reason: newerReason }
   const changes = changesOf(matches)
   const totals = { ...changes, unchanged: postings.newer - changes.added - changes.changed }
   return { kind: 'compared', difference: { totals, by: second.by(), postings } }
 }
 
 type Surveyed = Survey & { encoding: string | null }
+
+/** surveyBoth reads both files. It returns their surveys, or the result that says which of them cannot be read. */
+async function surveyBoth(
+  job: DifferenceJob,
+): Promise<{ older: Surveyed; newer: Surveyed } | DifferenceResult> {
+  const asked = { mostPostings: job.mostPostings, passOver: null }
+  let older = await surveyed(job.older, asked)
+  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
+  const newer = await surveyed(job.newer, { ...asked, passOver: older.excludedIds })
+  if ('reason' in newer) return { kind: 'unread', side: 'newer', ...newer }
+  // An older version with few postings does not show that postings share an id, but the newer version can show it.
+  if ((newer.excludedIds?.size ?? 0) > (older.excludedIds?.size ?? 0))
+    older = await surveyed(job.older, { ...asked, passOver: newer.excludedIds })
+  if ('reason' in older) return { kind: 'unread', side: 'older', ...older }
+  return { older, newer }
+}
 
 /** surveyed reads a file from its first to its last byte, and returns its survey or why it cannot be compared. */
 async function surveyed(
@@ -121,23 +131,24 @@ function sourceOf(
   return { file, encoding, records, paths: mapping.fields, excludedIds }
 }
 
-/** unnamed returns a posting without its id, because other postings share that id. */
-function unnamed(posting: Posting): Posting {
+/** withoutId removes the id from a posting, because other postings share this id, and returns the posting. */
+function withoutId(posting: Posting): Posting {
   delete posting.values.id
   return posting
 }
 
-/** SecondReading takes the fields of the postings that differ. Read the older feed first. */
+/** SecondReading takes the fields of the postings that differ. The older feed must be read before the newer feed. */
 class SecondReading implements Disposable {
   readonly #matches: Matches
   readonly #mostNamed: number
   readonly #taker: DifferenceTaker
   readonly #counts = new GroupCounts()
   readonly #named = { added: 0, removed: 0 }
-  /** #lastChanged is the number, in the newer feed, of the last changed posting that is named. */
+  /** #lastChanged is the number, in the newer feed, of the last changed posting that is named; -1 if none is named. */
   readonly #lastChanged: number
+  /** #before has the states of the changed postings in the older feed. */
   readonly #before = new Spill()
-  /** #at and #length are the places of the older states in `#before`, by the numbers of the postings in the newer feed. */
+  /** `#at[n]` and `#length[n]` are the place in `#before` of the older state of posting n in the newer feed. */
   readonly #at: Float64Array
   readonly #length: Uint32Array
 
@@ -184,7 +195,8 @@ class SecondReading implements Disposable {
       }
       this.#counts.left(values)
       const length = this.#length[n] ?? 0
-      if (length === 0) return
+      const isNamedChange = length > 0
+      if (!isNamedChange) return
       const before = JSON.parse(
         this.#before.read({ at: this.#at[n] as number, length }),
       ) as PostingState
@@ -194,8 +206,8 @@ class SecondReading implements Disposable {
   }
 
   /**
-   * #isNamed returns whether a posting of the older feed has changed and is named. `partner` is the number of the same
-   * posting in the newer feed.
+   * #isNamed returns true if a posting of the older feed has changed and is named. `partner` is its number in the newer
+   * feed, or SAME.
    */
   #isNamed(partner: number): boolean {
     return partner !== SAME && partner <= this.#lastChanged
@@ -210,7 +222,7 @@ class SecondReading implements Disposable {
   }
 }
 
-/** lastChanged returns the number of the last of the first `most` changed postings; -1: there is none. */
+/** lastChanged returns the number of the last of the first `most` changed postings; -1 if no posting has changed. */
 function lastChanged(partners: Int32Array, most: number): number {
   let [last, found] = [-1, 0]
   for (let n = 0; n < partners.length && found < most; n++) {
@@ -226,7 +238,9 @@ function nameOf({ values }: Posting): PostingName {
   return { id, title, city, externalCampaignId }
 }
 
-/** PostingState is what a changed posting was: the CRC-32 of each field's value, its path, and the hash of each part. */
+/**
+ * PostingState has what is compared of a changed posting: the CRC-32 and path of each field, and the hash of each part.
+ */
 interface PostingState {
   fields: [field: Field, hash: number, path: string][]
   parts: [name: string, hash: number][]
@@ -240,25 +254,24 @@ function stateOf({ parts, pathOf, values }: Posting): PostingState {
   }
 }
 
-/** differing names the fields whose values differ, then the parts that differ though no field in them does. */
+/** differing names the fields whose values differ, then the parts that differ although no field in them differs. */
 function differing(before: PostingState, now: PostingState): string[] {
   const values = (state: PostingState) =>
     new Map(state.fields.map(([field, hash]) => [field, hash]))
-  const [was, is] = [values(before), values(now)]
-  const fields = FIELDS.filter((field) => was.get(field) !== is.get(field))
+  const [oldValues, newValues] = [values(before), values(now)]
+  const fields = FIELDS.filter((field) => oldValues.get(field) !== newValues.get(field))
   const explained = new Set(
     [...before.fields, ...now.fields].flatMap(([field, , path]) =>
       fields.includes(field) ? partOf(path) : [],
     ),
   )
   const hashes = (state: PostingState) => new Map(state.parts)
-  const [had, has] = [hashes(before), hashes(now)]
-  const parts = [...new Set([...had.keys(), ...has.keys()])]
+  const [oldParts, newParts] = [hashes(before), hashes(now)]
+  const parts = [...new Set([...oldParts.keys(), ...newParts.keys()])]
+  const differs = (name: string) => oldParts.get(name) !== newParts.get(name)
   return [
     ...fields,
-    ...parts.filter(
-      (name) => had.get(name) !== has.get(name) && !explained.has(withoutPrefix(name)),
-    ),
+    ...parts.filter((name) => differs(name) && !explained.has(withoutPrefix(name))),
   ]
 }
 

@@ -1,16 +1,16 @@
-// Finds the partner of each posting in another version of the feed, by the hashes of ids and contents. It is the one
-// owner of what counts as added, removed and changed.
+// Finds the partner of each posting in another version of the feed, by the hashes of ids and contents. This file alone
+// decides what counts as added, removed and changed.
 
 import type { PostingChanges } from '../domain/difference.ts'
 import { hashOf, WORDS } from './entries.ts'
 
-/** SAME marks a posting that both versions have unchanged. NONE marks an added or removed posting. */
+/** SAME marks a posting that is equal in both versions. NONE marks an added or removed posting. */
 export const SAME = -1
 export const NONE = -2
 
 /**
- * Matches has, for each posting of both versions, the number of the posting in the other version that it was changed
- * from or to, or SAME or NONE. Postings are counted from 0.
+ * Matches has one number for each posting of a version. For a changed posting it is the number of its partner in the
+ * other version, counted from 0; for all other postings it is SAME or NONE.
  */
 export interface Matches {
   older: Int32Array
@@ -18,16 +18,17 @@ export interface Matches {
 }
 
 /**
- * matchPostings matches the entries (entries.ts) of two versions. Equal postings match first. Then a posting matches the
- * first one that has its id and is left. So postings that share an id are compared by their contents, each once.
+ * matchPostings matches the entries (entries.ts) of two versions. First, postings with equal ids and contents match.
+ * Then each posting that is left matches the first posting that is left and has the same id. So no posting matches
+ * twice, and postings that share an id are compared by their contents.
  */
 export function matchPostings(older: Int32Array, newer: Int32Array): Matches {
   const matches = {
     older: new Int32Array(older.length / WORDS).fill(NONE),
     newer: new Int32Array(newer.length / WORDS).fill(NONE),
   }
-  const pair = (words: number, take: (from: number, to: number) => void) => {
-    const chains = new Chains(older, words, matches.older)
+  const pair = (keyWords: number, take: (from: number, to: number) => void) => {
+    const chains = new Chains(older, keyWords, matches.older)
     for (let to = 0; to < matches.newer.length; to++) {
       if (matches.newer[to] !== NONE) continue
       const from = chains.takeFirst(newer, to)
@@ -56,20 +57,22 @@ export function changesOf({ newer, older }: Matches): PostingChanges {
   return changes
 }
 
-/** Chains is a hash table of the entries without a partner; those with the same key form a chain in their order. */
+/** Chains is a hash table of the entries without a partner. Entries with the same key form a chain, in their order. */
 class Chains {
   readonly #entries: Int32Array
-  /** #words is how many words of an entry are its key. */
-  readonly #words: number
+  /** #keyWords is how many words of an entry are its key: all of them, or the words of the id. */
+  readonly #keyWords: number
+  /** #slots has, for each key, the number of one posting with this key; NONE if the slot is free. */
   readonly #slots: Int32Array
   readonly #shift: number
-  /** #first is the first posting of a chain, at the number of the posting that its slot names. */
+  /** `#first[n]` is the first posting of the chain whose slot has posting n; NONE if the chain is empty. */
   readonly #first: Int32Array
+  /** `#next[n]` is the posting after posting n in its chain; NONE after the last posting. */
   readonly #next: Int32Array
 
-  constructor(entries: Int32Array, words: number, partners: Int32Array) {
+  constructor(entries: Int32Array, keyWords: number, partners: Int32Array) {
     this.#entries = entries
-    this.#words = words
+    this.#keyWords = keyWords
     const unmatched = partners.reduce((sum, partner) => sum + Number(partner === NONE), 0)
     const bits = Math.max(4, 33 - Math.clz32(unmatched))
     this.#shift = 32 - bits
@@ -79,7 +82,9 @@ class Chains {
     for (let n = partners.length - 1; n >= 0; n--) if (partners[n] === NONE) this.#add(n)
   }
 
-  /** takeFirst removes and returns the first posting that has the key of entry `n` of `others`; NONE if none has. */
+  /**
+   * takeFirst removes and returns the first posting that has the key of entry `n` of `others`; NONE if there is none.
+   */
   takeFirst(others: Int32Array, n: number): number {
     const named = this.#slots[this.#slotOf(others, n)] as number
     if (named === NONE) return NONE
@@ -101,7 +106,7 @@ class Chains {
   #slotOf(entries: Int32Array, n: number): number {
     const at = n * WORDS
     const [high, low] = [entries[at] as number, entries[at + 1] as number]
-    const isWhole = this.#words === WORDS
+    const isWhole = this.#keyWords === WORDS
     const content = isWhole ? (entries[at + 2] as number) : 0
     const mask = this.#slots.length - 1
     for (let slot = hashOf(high ^ content, low) >>> this.#shift; ; slot = (slot + 1) & mask) {
