@@ -3,13 +3,13 @@
 
 import { type Hash64, hashText } from './posting-values.ts'
 
-/** WORDS is the size of an entry: both halves of the id's hash, then the hash of the content if it is kept. */
+/** WORDS is how many 32-bit words an entry has: both halves of the id's hash, then the hash of the content. */
 export const WORDS = 3
-/** MOST_ENTRIES is 12 MB of entries: larger feeds are rare, and memory must stay bounded. */
+/** MOST_ENTRIES are 12 MB of entries: larger feeds are rare, and memory must stay bounded. */
 export const MOST_ENTRIES = 1_000_000
 /** NEW is the answer of `add` for a new id. */
 export const NEW = -1
-/** CHUNK is in entries (48 KiB). The first chunk and the table begin small because most feeds have few postings. */
+/** CHUNK is how many entries a chunk has. The first chunk and the table begin small: most feeds have few postings. */
 const CHUNK = 4_096
 const CHUNK_BITS = 12
 const FIRST_ENTRIES = 16
@@ -19,7 +19,7 @@ const FIRST_BITS = 5
  * costs less than another 4 MB of memory.
  */
 const MOST_BITS = 20
-/** ENTRY_BITS of a slot hold the number of an entry; the other bits hold a part of its hash. */
+/** The lower ENTRY_BITS of a slot hold the number of an entry; the other bits hold a part of its hash. */
 const ENTRY_BITS = 21
 const ENTRY = 2 ** ENTRY_BITS - 1
 /** SECRET differs in each process, so that nobody can invent ids that all fall into one slot of the table. */
@@ -29,10 +29,10 @@ const [SECRET = 0, BY_HIGH = 1, BY_LOW = 1] = crypto
 
 export class Entries {
   count = 0
-  /** repeated counts the entries whose id an earlier entry has. */
+  /** repeated counts the calls of `add` with the id of an earlier entry. */
   repeated = 0
   /**
-   * leftOut counts the entries beyond the limit; leftOutIds counts the left-out entries whose id no stored entry has.
+   * leftOut counts the entries that came after `most` others; leftOutIds counts the left-out entries with a new id.
    */
   leftOut = 0
   leftOutIds = 0
@@ -52,9 +52,9 @@ export class Entries {
     kept = most,
   }: {
     keepsContent: boolean
-    /** An id that is stored already is stored again. */
+    /** True if an id that is stored already is stored again. */
     keepsRepeated: boolean
-    /** The largest number of different ids that are stored. */
+    /** The largest number of entries that can be found by their ids. */
     most?: number
     /** The largest number of entries that are stored: at least `most`. */
     kept?: number | undefined
@@ -65,12 +65,15 @@ export class Entries {
     this.#kept = kept
   }
 
-  /** isWhole: all entries were stored. */
+  /** isWhole is true if all entries were stored. */
   get isWhole(): boolean {
     return this.leftOut === Math.max(0, this.count - this.#most)
   }
 
-  /** add stores an id and returns the earlier entry with the same id, counted from 0, or NEW. */
+  /**
+   * add stores an id and its content, unless the limit is reached, or the id is known and repeated ids are not kept. It
+   * returns the number of the earlier entry with the same id, counted from 0, or NEW.
+   */
   add({ high, low }: Hash64, content: number): number {
     const slot = this.#slot(high | 0, low | 0)
     const earlier = ((this.#slots[slot] as number) & ENTRY) - 1
@@ -78,8 +81,8 @@ export class Entries {
       this.repeated++
       if (!this.#keepsRepeated) return earlier
     }
-    const isKnown = this.count < this.#most
-    if (!isKnown) {
+    const canBeFound = this.count < this.#most
+    if (!canBeFound) {
       this.leftOut++
       if (earlier === NEW) this.leftOutIds++
       if (this.count >= this.#kept) return earlier
@@ -91,7 +94,7 @@ export class Entries {
     chunk[at + 1] = low
     if (this.#words === WORDS) chunk[at + 2] = content
     this.count++
-    if (!isKnown) return earlier
+    if (!canBeFound) return earlier
     if (earlier === NEW) this.#slots[slot] = (hashOf(high, low) << ENTRY_BITS) | this.count
     if (this.count * 2 > this.#slots.length && this.#bits < MOST_BITS) this.#widen()
     return earlier
@@ -102,7 +105,7 @@ export class Entries {
     this.add(idOfContent(content), content)
   }
 
-  /** byContent returns the same postings, identified by their content instead of their ids. */
+  /** byContent returns new Entries with the same postings, identified by their content instead of their ids. */
   byContent(): Entries {
     const [most, kept] = [this.#most, this.#kept]
     const same = new Entries({ keepsContent: true, keepsRepeated: true, most, kept })
@@ -115,27 +118,36 @@ export class Entries {
   }
 
   /**
-   * isShared returns true if more than half of `postings` repeat one and the same id, though their contents differ.
-   * Without contents, it cannot see whether they differ.
+   * isShared returns true if more than half of all `postings` repeat the same id, and their contents differ. If
+   * contents are not kept, it takes them as different.
    */
   isShared(postings: number): boolean {
     if (this.repeated * 2 <= postings) return false
-    // The majority vote of Boyer and Moore finds the only id that can belong to more than half.
-    let [high, low, votes] = [0, 0, 0]
-    this.#each((h, l) => {
-      if (votes === 0) [high, low] = [h, l]
-      votes += h === high && l === low ? 1 : -1
-    })
-    let earlier = -1
-    let first: number | null = null
+    const { high, low } = this.#majority()
+    let repeats = -1
+    let firstContent: number | null = null
     let differ = this.#words !== WORDS
-    this.#each((h, l, content) => {
-      if (h !== high || l !== low) return
-      earlier++
-      first ??= content
-      differ ||= content !== first
+    this.#each((otherHigh, otherLow, content) => {
+      if (otherHigh !== high || otherLow !== low) return
+      repeats++
+      firstContent ??= content
+      differ ||= content !== firstContent
     })
-    return differ && earlier * 2 > postings
+    return differ && repeats * 2 > postings
+  }
+
+  /** #majority returns the only id that can belong to more than half of the entries (vote of Boyer and Moore). */
+  #majority(): Hash64 {
+    const leader: Hash64 = { high: 0, low: 0 }
+    let votes = 0
+    this.#each((high, low) => {
+      if (votes === 0) {
+        leader.high = high
+        leader.low = low
+      }
+      votes += high === leader.high && low === leader.low ? 1 : -1
+    })
+    return leader
   }
 
   #each(look: (high: number, low: number, content: number) => void): void {
@@ -146,7 +158,7 @@ export class Entries {
     }
   }
 
-  /** words returns all entries in one piece, in the order of their arrival. */
+  /** words returns the words of all entries in one array, in the order in which the entries were added. */
   words(): Int32Array<ArrayBuffer> {
     const all = new Int32Array(this.count * this.#words)
     let at = 0
@@ -157,7 +169,7 @@ export class Entries {
     return all
   }
 
-  /** parts returns the entries in the order of their arrival. */
+  /** parts returns the words of the entries in several arrays, in the order in which the entries were added. */
   *parts(): Generator<Int32Array<ArrayBuffer>, void, void> {
     for (const [i, chunk] of this.#chunks.entries()) {
       yield chunk.subarray(0, Math.min(CHUNK, this.count - i * CHUNK) * this.#words)
@@ -165,8 +177,8 @@ export class Entries {
   }
 
   /**
-   * Hot: #slot returns the slot of an id, or the free slot for it. The words are signed, because V8 can store unsigned
-   * words as objects (26 MB when the table widens).
+   * Hot: #slot returns the slot of an id, or the free slot for an id that no slot has. The words are signed, because V8
+   * can store unsigned words as objects (26 MB when the table widens).
    */
   #slot(high: number, low: number): number {
     const slots = this.#slots
@@ -182,7 +194,7 @@ export class Entries {
     }
   }
 
-  /** #lengthen makes room for more entries: it adds a chunk or doubles the first chunk. */
+  /** #lengthen returns a chunk with room for the next entry: a new chunk, or the first chunk at twice its size. */
   #lengthen(full: Int32Array | undefined): Int32Array<ArrayBuffer> {
     const first = this.count === 0 ? FIRST_ENTRIES : CHUNK
     const chunk = new Int32Array(full === undefined ? first * this.#words : 2 * full.length)
@@ -191,6 +203,7 @@ export class Entries {
     return chunk
   }
 
+  /** #widen enlarges the table to four times its size, up to MOST_BITS. */
   #widen(): void {
     this.#bits = Math.min(this.#bits + 2, MOST_BITS)
     this.#slots = new Int32Array(2 ** this.#bits)
@@ -207,7 +220,7 @@ export class Entries {
   }
 }
 
-/** wordsByContent returns the same entries, identified by their content instead of their ids. */
+/** wordsByContent returns a copy of the entries, identified by their content instead of their ids. */
 export function wordsByContent(words: Int32Array): Int32Array {
   const same = words.slice()
   for (let at = 0; at < words.length; at += WORDS) {
@@ -218,7 +231,7 @@ export function wordsByContent(words: Int32Array): Int32Array {
   return same
 }
 
-/** idOfContent returns what stands for the hash of an id where postings are identified by their content. */
+/** idOfContent returns a hash that identifies a posting by its content, in place of the hash of its id. */
 function idOfContent(content: number): Hash64 {
   return hashText(`content ${content >>> 0}`)
 }

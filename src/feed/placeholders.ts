@@ -3,11 +3,17 @@
 
 import { short } from '../xml/fault.ts'
 
-/** The marks of Liquid, Jinja, Handlebars, Twig, Smarty, ERB, JSP, ASP, PHP, JavaScript, Ruby and XSLT. */
+/**
+ * PLACEHOLDER matches a value with a mark of Liquid, Jinja, Handlebars, Twig, Smarty, ERB, JSP, ASP, PHP, JavaScript,
+ * Ruby or XSLT.
+ */
 const PLACEHOLDER = /\{\{.+?\}\}|\{%.+?%\}|<%.+?%>|<\?(?:php|=).+?\?>|[$#@]\{.+?\}|\{[$#@].+?\}/s
-/** MARK is in each placeholder; few values have it. */
+/** MARK matches in every placeholder and in few other values, so it is tried first. */
 const MARK = /[{<%[]|__/
-/** Words in single braces or percent signs are placeholders only as a whole title: an id can be a GUID in braces. */
+/**
+ * WHOLE_PLACEHOLDER matches one word in braces, brackets, percent signs or underscores. Only titles are compared with
+ * it, because an id can be a GUID in braces.
+ */
 const WHOLE_PLACEHOLDER =
   /^(?:\{[a-z][\w.]*\}|\[\[?[a-z]\w*[._]\w+\]?\]|%[a-z][\w.]*%|__[a-z]\w*__)$/i
 const LONGEST_EXAMPLE = 40
@@ -18,23 +24,23 @@ export class PlaceholderCounts {
   #placeholders = 0
   #example = ''
 
-  /** In titles, a single word in braces counts, too. */
+  /** `of` says what the values are. In titles, a single word in braces counts as a placeholder, too. */
   constructor(of: 'ids' | 'titles') {
     this.#of = of
   }
 
-  /** add counts one value. */
+  /** add counts one value, and keeps the first placeholder as the example. */
   add(value: string): void {
     this.#values++
     if (!MARK.test(value)) return
-    if (!PLACEHOLDER.test(value) && !(this.#of === 'titles' && WHOLE_PLACEHOLDER.test(value)))
-      return
+    const isWholeTitle = this.#of === 'titles' && WHOLE_PLACEHOLDER.test(value)
+    if (!isWholeTitle && !PLACEHOLDER.test(value)) return
     if (this.#placeholders++ === 0)
       this.#example = short(value.replace(/\s+/g, ' '), LONGEST_EXAMPLE)
   }
 
-  /** most returns an example if most of the values are placeholders, or else null. */
-  most(): string | null {
+  /** exampleIfMost returns the first placeholder if most of the values are placeholders, or else null. */
+  exampleIfMost(): string | null {
     return this.#placeholders * 2 > this.#values ? this.#example : null
   }
 }

@@ -14,9 +14,9 @@ const ID = FIELDS.indexOf('id')
 const CAMPAIGN = FIELDS.indexOf('externalCampaignId')
 const REQUISITION = FIELDS.indexOf('requisitionId')
 const MOST_EXAMPLES = 3
-/** MOST_TEMPLATES postings show whether the feed is a template that was not filled in. */
+/** MOST_TEMPLATES is how many of the first postings are searched for placeholders of an unfilled template. */
 const MOST_TEMPLATES = 100
-/** OWN_PERCENT of the postings must have an id that no other has, before a path is used instead of a shared id. */
+/** OWN_PERCENT is how many percent of the postings must have an id of their own, else another path of ids is tried. */
 const OWN_PERCENT = 90
 
 export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
@@ -26,21 +26,21 @@ export interface Tally extends Omit<FeedContent, 'root' | 'records'> {
 }
 
 export interface TallyOptions {
-  /** `add` receives the CRC-32 of the content, which identifies postings without ids. */
+  /** True if `add` receives the CRC-32 of the content, which identifies postings without ids. The default is true. */
   hashesContent?: boolean
-  /** The configuration names the path of the ids. */
+  /** True if the configuration names the path of the ids. */
   isIdConfigured?: boolean
-  /** The number of entries that are stored for the index, if it is more than `MOST_ENTRIES`. */
+  /** The number of entries that are stored for the index. The default is `MOST_ENTRIES`. */
   mostKept?: number | undefined
 }
 
-/** EACH_ONCE is for ids that are only counted. */
+/** EACH_ONCE are the options for ids that are only counted. */
 const EACH_ONCE = { keepsContent: false, keepsRepeated: false }
 
 export class PostingTally {
   #postings = 0
   #withoutId = 0
-  /** #campaignIds finds the number of a campaign id; #campaigns has its count at that number. */
+  /** #campaignIds gives each campaign id a number. #campaigns has, at this number, the id and its count. */
   readonly #campaignIds = new Entries({ ...EACH_ONCE, most: MAX_CAMPAIGN_IDS })
   readonly #campaigns: [id: string, postings: number][] = []
   readonly #requisitions = new Entries(EACH_ONCE)
@@ -84,12 +84,15 @@ export class PostingTally {
     return this.#postings
   }
 
-  /** idPath is where most postings have their id; null means none has one. */
+  /** idPath is the path at which most postings have their id; null means that no posting has an id. */
   get idPath(): string | null {
     return this.#fieldPaths.of('id')
   }
 
-  /** sharedId returns the path of an id that most postings share, so it cannot be their own; null means none. */
+  /**
+   * sharedId returns the path of the ids if most postings share one id, so that it identifies none of them; else null.
+   * It returns null for a configured path, too.
+   */
   sharedId(): string | null {
     if (this.#isIdConfigured || this.idPath === null) return null
     return this.#ids.isShared(this.#postings) ? this.idPath : null
@@ -106,13 +109,14 @@ export class PostingTally {
     const ids = shared !== null && this.#hashesContent ? this.#ids.byContent() : this.#ids
     const { leftOutIds, repeated } = ids
     const withoutId = shared === null ? this.#withoutId : this.#postings
-    const isKnown = leftOutIds === 0 && (this.#hashesContent || withoutId === 0)
+    const areDuplicatesKnown = leftOutIds === 0 && (this.#hashesContent || withoutId === 0)
     const fields = this.#fieldPaths.all()
     return {
       postings: this.#postings,
       withoutId,
-      duplicates: isKnown ? repeated : null,
-      placeholder: this.#placeholders.ids.most() ?? this.#placeholders.titles.most(),
+      duplicates: areDuplicatesKnown ? repeated : null,
+      placeholder:
+        this.#placeholders.ids.exampleIfMost() ?? this.#placeholders.titles.exampleIfMost(),
       externalCampaignIds: Object.fromEntries(this.#campaigns),
       requisitionIds: this.#requisitions.count,
       fields: shared === null ? fields : { ...fields, id: null },
@@ -128,11 +132,12 @@ export class PostingTally {
   }
 
   #countCampaign(values: PostingValues): void {
-    const { leftOut } = this.#campaignIds
-    const known = this.#campaignIds.add(values.hash(CAMPAIGN), 0)
-    const campaign = this.#campaigns[known]
+    const leftOutBefore = this.#campaignIds.leftOut
+    const number = this.#campaignIds.add(values.hash(CAMPAIGN), 0)
+    const campaign = number === NEW ? undefined : this.#campaigns[number]
+    const isLeftOut = this.#campaignIds.leftOut > leftOutBefore
     if (campaign !== undefined) campaign[1]++
-    else if (this.#campaignIds.leftOut === leftOut) this.#campaigns.push([values.text(CAMPAIGN), 1])
+    else if (!isLeftOut) this.#campaigns.push([values.text(CAMPAIGN), 1])
   }
 
   #warnings(shared: string | null): string[] {
