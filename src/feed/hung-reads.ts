@@ -11,15 +11,15 @@ export const HANGS: Extract<CheckResult, { kind: 'unreadable' }> = {
   hint: 'check its disk or network mount; feedsyncd reads the file again once it answers',
 }
 
-/** While this many reads hang, the other files of their directories are not read. */
+/** While MOST_TRIED reads of files in one directory hang, no other file in this directory is read. */
 const MOST_TRIED = 4
 
 export class HungReads extends HungCalls {
-  /** isRefused returns whether a read of this file would probably hang, too. */
+  /** isRefused returns true if a read of this file hangs, or would probably hang, too. */
   isRefused(file: string): boolean {
     if (this.has(file)) return true
-    const alike = this.all().filter(({ path }) => directoryOf(path) === directoryOf(file))
-    return alike.length >= MOST_TRIED
+    const inSameDirectory = this.all().filter(({ path }) => directoryOf(path) === directoryOf(file))
+    return inSameDirectory.length >= MOST_TRIED
   }
 }
 

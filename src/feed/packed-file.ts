@@ -10,14 +10,18 @@ import { readAt, type SourceFile } from './source-file.ts'
 
 /** MOST_UNPACKED limits the unpacked size of a feed, in bytes. */
 export const MOST_UNPACKED = 5 * 2 ** 30
-/** MOST_RATIO is more than any feed reaches: a file beyond it was made to fill a disk. */
+/** MOST_RATIO limits how many times larger a file can become. No feed reaches it, only a file made to fill a disk. */
 const MOST_RATIO = 200
+/** RATIO_CHECKED_FROM is how many unpacked bytes are accepted at any ratio. */
 const RATIO_CHECKED_FROM = 2 ** 20
 
+/** PACKED_PIECE is how many bytes of the file are read at once. */
 const PACKED_PIECE = 65_536
-/** UNPACKED_PIECE is small because each piece is new memory: with 1 MiB, a gzip bomb took 65 MB more. */
+/**
+ * UNPACKED_PIECE, in bytes, is small because each piece is new memory: with 1 MiB, a gzip bomb took 65 MB more memory.
+ */
 const UNPACKED_PIECE = 65_536
-/** LAST_MEMBER_NULS is how many NUL bytes end a complete file whose last member is empty. */
+/** LAST_MEMBER_NULS is how many NUL bytes a complete gzip file ends in, if its last member is empty. */
 const LAST_MEMBER_NULS = 9
 
 export type PackingFault = Exclude<Verdict, { kind: 'ok' }>
@@ -27,7 +31,7 @@ export class PackedFile {
   /** #end is where the NUL bytes at the end of the file begin. */
   readonly #end: number
   readonly #most: number
-  /** fault says, after the last piece, why the file could not be unpacked completely. */
+  /** fault says, after the last piece, why the file could not be unpacked completely; null if it could. */
   fault: PackingFault | null = null
 
   /** `most` limits the unpacked size, in bytes. */
@@ -37,7 +41,7 @@ export class PackedFile {
     this.#most = most
   }
 
-  /** pieces unpacks the file from its beginning at each call. Throws `Unreadable`. */
+  /** pieces unpacks the file from its beginning at each call, and sets `fault`. Throws `Unreadable`. */
   async *pieces(pieceSize: number): AsyncGenerator<Buffer, void, void> {
     const gunzip = createGunzip({ chunkSize: Math.min(pieceSize, UNPACKED_PIECE) })
     // A read error ends the unpacking and reaches the loop below.
@@ -47,7 +51,7 @@ export class PackedFile {
       for await (const piece of gunzip) {
         this.fault = bytes === 0 && isGzip(piece) ? TWICE : null
         bytes += piece.length
-        this.fault ??= this.#limit(bytes)
+        this.fault ??= this.#sizeFault(bytes)
         if (this.fault !== null) return
         yield piece
       }
@@ -63,18 +67,20 @@ export class PackedFile {
       this.fault = paddingFault(this.#file.size - bytesWritten)
   }
 
-  /** #packed copies each piece, because gunzip still reads one piece while the next arrives. */
+  /** #packed reads the file and copies each piece, because gunzip still reads one piece while the next arrives. */
   *#packed(): Generator<Buffer, void, void> {
     for (const piece of this.#file.pieces(PACKED_PIECE, this.#file.size)) yield Buffer.from(piece)
   }
 
-  #limit(bytes: number): PackingFault | null {
+  /** #sizeFault returns the fault of a file that unpacks to too many bytes, or null. */
+  #sizeFault(bytes: number): PackingFault | null {
     const { size } = this.#file
     if (bytes > this.#most) return tooLarge(`more than ${formatBytes(this.#most)}`)
     const isBomb = bytes > RATIO_CHECKED_FROM && bytes > size * MOST_RATIO
     return isBomb ? tooLarge(`more than ${MOST_RATIO} times its ${formatBytes(size)}`) : null
   }
 
+  /** #faultOf returns the fault behind an error of zlib. */
   #faultOf(error: unknown): PackingFault {
     const padding = this.#file.size - this.#end
     if (padding > LAST_MEMBER_NULS) return paddingFault(padding)
