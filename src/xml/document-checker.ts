@@ -2,7 +2,7 @@
 // are converted to UTF-8 first. It knows nothing of files; `locate` turns places into offsets, lines and columns.
 
 import { CUT_CHARACTER, DocumentReader } from './document-reader.ts'
-import { createDecoder, type Decoder } from './encoding/decoder.ts'
+import { Decoder } from './encoding/decoder.ts'
 import { documentStart } from './encoding/document-start.ts'
 import { type Encoding, encodingNamed, UTF_8 } from './encoding/encodings.ts'
 import { Utf8Witness } from './encoding/utf8-witness.ts'
@@ -15,15 +15,16 @@ export class DocumentChecker {
   readonly #handler: XmlHandler
   readonly #limits: Limits
   readonly #givenEncoding: Encoding | 'utf-16' | null
+  /** #head has the bytes so far until they are enough to know the encoding. */
   #head: Buffer = Buffer.alloc(0)
-  /** Null if the document is UTF-8, or its encoding is not known yet. */
+  /** #decoder decodes the document; null if the document is UTF-8, or its encoding is not known yet. */
   #decoder: Decoder | null = null
   /** #witness finds out whether a document that declares an 8-bit encoding is really UTF-8. */
   #witness: Utf8Witness | null = null
   #reader: DocumentReader | null = null
   #fault: Fault | null = null
   encoding: Encoding = UTF_8
-  /** bom is the length of the byte order mark. */
+  /** bom is the length of the byte order mark in bytes. */
   bom = 0
   warnings: readonly string[] = []
 
@@ -34,7 +35,7 @@ export class DocumentChecker {
     this.#givenEncoding = encoding === null ? null : encodingNamed(encoding)
   }
 
-  /** write returns false after a fault; more bytes make no difference then. */
+  /** write checks the next bytes. It returns false after a fault; then more bytes make no difference. */
   write(bytes: Buffer): boolean {
     if (this.#fault !== null) return false
     if (this.#reader !== null) this.#check(this.#reader, bytes)
@@ -42,12 +43,13 @@ export class DocumentChecker {
     return this.#fault === null
   }
 
+  /** end returns how the document ended. Call it once, after the last bytes. */
   end(): Ending {
     if (this.#fault === null && this.#reader === null) this.#begin(this.#head, true)
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
     const ending = this.#reader?.end()
     if (ending === undefined) {
-      const cut = createDecoder(this.encoding).write(this.#head.subarray(this.bom)).text
+      const cut = new Decoder(this.encoding).write(this.#head.subarray(this.bom)).text
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
       return { kind: 'incomplete', reason, at: Buffer.byteLength(cut) }
     }
@@ -60,6 +62,7 @@ export class DocumentChecker {
     return ending
   }
 
+  /** #begin decides how to read the document if `head` has enough bytes or is the whole document, and checks `head`. */
   #begin(head: Buffer, whole: boolean): void {
     this.#head = head
     // No encoding needs more than four bytes for a character.
@@ -72,7 +75,7 @@ export class DocumentChecker {
     this.warnings = warnings
     this.#fault = fault
     if (declaration === null) return
-    if (encoding.kind !== 'utf-8') this.#decoder = createDecoder(encoding)
+    if (encoding.kind !== 'utf-8') this.#decoder = new Decoder(encoding)
     if (encoding.kind === 'single-byte') this.#witness = new Utf8Witness()
     this.#reader = new DocumentReader(this.#handler, this.#limits, declaration)
     this.#head = Buffer.alloc(0)
@@ -91,7 +94,7 @@ export class DocumentChecker {
     const { text, bad } = this.#decoder.write(bytes)
     this.#fault = reader.write(Buffer.from(text))
     if (bad && this.#fault === null) {
-      // The reader might still wait for the end of a token. A fault in that token comes before the bytes that are bad.
+      // The reader might still wait for the end of a token. A fault in this token comes before the bytes that are bad.
       const ending = reader.end()
       this.#fault =
         ending.kind === 'fault' ? ending.fault : undecodable(this.encoding.name, reader.length)

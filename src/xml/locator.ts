@@ -1,7 +1,7 @@
 // Turns places in a document into offsets, lines and columns. It decodes the file again, so only a faulty document
 // takes this time.
 
-import { createDecoder, encodedLength } from './encoding/decoder.ts'
+import { Decoder, encodedLength } from './encoding/decoder.ts'
 import type { Encoding } from './encoding/encodings.ts'
 
 export interface Position {
@@ -15,7 +15,8 @@ export interface Position {
 
 /**
  * locate returns the position of each place. `pieces` are the bytes of the file from its start. `places` count bytes in
- * UTF-8 after the byte order mark, in any order. Lines end at LF, CR LF or CR (XML 1.0 §2.11).
+ * UTF-8 after the byte order mark, in any order. A place after the end of the file gets the position of the end. Lines
+ * end at LF, CR LF or CR (XML 1.0 §2.11). `bom` is the length of the byte order mark in bytes.
  */
 export async function locate(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -23,7 +24,7 @@ export async function locate(
   bom: number,
   places: readonly number[],
 ): Promise<Position[]> {
-  const decoder = createDecoder(encoding)
+  const decoder = new Decoder(encoding)
   const found = new Map<number, Position>()
   const ahead = [...new Set(places)].sort((a, b) => a - b)
   const at = { utf8: 0, offset: bom, line: 1, column: 1, afterCr: false }
@@ -51,6 +52,7 @@ export async function locate(
   return places.map((place) => found.get(place) ?? end)
 }
 
+/** countLines moves `at` to the end of `text`. */
 function countLines(at: { line: number; column: number; afterCr: boolean }, text: string): void {
   if (text.length === 0) return
   // The LF of a CR LF that a piece has cut does not end another line.

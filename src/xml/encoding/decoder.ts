@@ -1,35 +1,39 @@
-// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. Pieces can end
-// inside a character; the decoder keeps its first bytes for the next piece.
+// Decodes bytes into text, strictly: no replacement characters, no overlong forms, no lone surrogates. A piece can end
+// inside a character; the decoder keeps the first bytes of the character for the next piece.
 
 import { isUtf8 } from 'node:buffer'
 import { type Encoding, UNDECODABLE, UTF_16LE } from './encodings.ts'
 
 export interface Decoded {
   text: string
-  /** bad: the byte after `text` cannot be decoded. Write no more pieces then. */
+  /** bad is true if the byte after `text` cannot be decoded. Then write no more pieces. */
   bad: boolean
-}
-
-export interface Decoder {
-  write(bytes: Buffer): Decoded
-  /** isUnfinished returns true if the bytes so far end inside a character. */
-  isUnfinished(): boolean
 }
 
 const NOTHING = Buffer.alloc(0)
 
-export function createDecoder(encoding: Encoding): Decoder {
-  const { tail, decode } = methodOf(encoding)
-  let carried: Buffer = NOTHING
-  return {
-    write(piece) {
-      const bytes = carried.length === 0 ? piece : Buffer.concat([carried, piece])
-      const end = bytes.length - tail(bytes)
-      // The rest is copied, because the next piece overwrites this memory.
-      carried = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end))
-      return decode(bytes.subarray(0, end))
-    },
-    isUnfinished: () => carried.length > 0,
+export class Decoder {
+  readonly #method: Method
+  /** #carried has the bytes of an incomplete character at the end of the last piece. */
+  #carried: Buffer = NOTHING
+
+  constructor(encoding: Encoding) {
+    this.#method = methodOf(encoding)
+  }
+
+  /** write decodes the next piece up to its last complete character, or to the first bad byte. */
+  write(piece: Buffer): Decoded {
+    const { tail, decode } = this.#method
+    const bytes = this.#carried.length === 0 ? piece : Buffer.concat([this.#carried, piece])
+    const end = bytes.length - tail(bytes)
+    // The rest is copied, because the next piece overwrites this memory.
+    this.#carried = end === bytes.length ? NOTHING : Buffer.from(bytes.subarray(end))
+    return decode(bytes.subarray(0, end))
+  }
+
+  /** isUnfinished returns true if the bytes so far end inside a character. */
+  isUnfinished(): boolean {
+    return this.#carried.length > 0
   }
 }
 
@@ -49,6 +53,7 @@ function methodOf(encoding: Encoding): Method {
   return { tail: (bytes) => utf16Tail(bytes, 2), decode }
 }
 
+/** encodedLength counts the bytes of a text in an encoding. */
 export function encodedLength(text: string, encoding: Encoding): number {
   if (encoding.kind === 'utf-8') return Buffer.byteLength(text, 'utf8')
   return encoding.kind === 'utf-16' ? text.length * 2 : text.length
@@ -95,7 +100,9 @@ export function utf8Tail(bytes: Buffer): number {
   return 0
 }
 
-/** utf16Tail counts the bytes of an incomplete UTF-16 character at the end. `high` is 1 if the high byte comes last. */
+/**
+ * utf16Tail counts the bytes of an incomplete UTF-16 character at the end. A unit's high byte is `high` from its end.
+ */
 function utf16Tail(bytes: Buffer, high: number): number {
   const odd = bytes.length % 2
   const isHighSurrogate = (bytes.at(-odd - high) ?? 0) >> 2 === 0x36
@@ -116,6 +123,7 @@ function decodeTable(bytes: Buffer, table: Uint16Array): Decoded {
 
 const UNDECODABLE_UNIT = new RegExp(String.fromCharCode(UNDECODABLE))
 
+/** textBefore cuts the text before the first character that `bad` matches. */
 function textBefore(text: string, bad: RegExp): Decoded {
   const at = text.search(bad)
   return at === -1 ? { text, bad: false } : { text: text.slice(0, at), bad: true }

@@ -3,7 +3,7 @@
 
 import { type Fault, short } from '../fault.ts'
 import { LONGEST_DECLARATION, readDeclaration } from '../prolog.ts'
-import { createDecoder } from './decoder.ts'
+import { Decoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
 
 export interface DocumentStart {
@@ -12,7 +12,8 @@ export interface DocumentStart {
   /** bom is the length of the byte order mark in bytes. */
   bom: number
   /**
-   * declaration is the length of the XML declaration in characters, or 0; null if the file ends inside or before it.
+   * declaration is the length of the XML declaration in characters, or 0 without one; null if there is a fault, or if
+   * the file ends before or inside the declaration.
    */
   declaration: number | null
   warnings: string[]
@@ -38,7 +39,7 @@ const FOREIGN: readonly (readonly [begins: string, code: string, reason: string]
   ['<\0\0\0', 'unsupported-encoding', unsupported('UTF-32')],
   ['Lo\xa7\x94', 'unsupported-encoding', unsupported('EBCDIC')],
 ]
-/** FAMILIES has the decoder of the declaration for each beginning; `UNKNOWN` is any encoding that contains ASCII. */
+/** FAMILIES says how to decode the XML declaration after each beginning. UNKNOWN stands for encodings with ASCII. */
 const FAMILIES: readonly (readonly [begins: string, encoding: Encoding, bom: number])[] = [
   ['\xef\xbb\xbf', UNKNOWN, 3],
   ['\xfe\xff', UTF_16BE, 2],
@@ -52,8 +53,8 @@ const HALF_UNITS = ['\0', '\xfe', '\xff']
 const SIGNATURE_BYTES = 5
 
 /**
- * documentStart reads `head`, the first bytes of a file. `whole`: there are no more bytes. `given` replaces the
- * declared encoding. It returns null if it needs more bytes.
+ * documentStart reads `head`, the first bytes of a file. `whole` says that the file has no more bytes. `given` replaces
+ * the declared encoding. It returns null if it needs more bytes.
  */
 export function documentStart(
   head: Buffer,
@@ -62,13 +63,7 @@ export function documentStart(
 ): DocumentStart | null {
   if (head.length < SIGNATURE_BYTES && !whole) return null
   const signature = head.toString('latin1', 0, SIGNATURE_BYTES)
-  const half = HALF_UNITS.indexOf(signature)
-  let [, family, bom] = FAMILIES.find(([begins]) => signature.startsWith(begins)) ?? [
-    '',
-    UNKNOWN,
-    0,
-  ]
-  if (half !== -1) [family, bom] = [UTF_16BE, Math.min(half, 1)]
+  const { family, bom } = familyOf(signature)
   const start = (declaration: number | null, encoding = family) => {
     return { encoding, bom, declaration, warnings: [], fault: null }
   }
@@ -80,7 +75,7 @@ export function documentStart(
     return { ...failed(foreign[1], foreign[2], 0), encoding: UNKNOWN, bom: 0 }
   }
   const beginning = head.subarray(bom, bom + LONGEST_DECLARATION * 4)
-  const declaration = readDeclaration(createDecoder(family).write(beginning).text)
+  const declaration = readDeclaration(new Decoder(family).write(beginning).text)
   if (declaration === null) return whole ? start(null) : null
   if ('code' in declaration) return { ...start(null), fault: declaration }
   if (given !== null) {
@@ -108,7 +103,17 @@ export function documentStart(
   return { ...start(declaration.length, encoding), warnings: warningsOf(encoding, bom) }
 }
 
-/** matching returns the encoding for reading, or null if the declared one contradicts the bytes. */
+/** familyOf returns the family of encodings to which the first bytes belong, and the length of the byte order mark. */
+function familyOf(signature: string): { family: Encoding; bom: number } {
+  const half = HALF_UNITS.indexOf(signature)
+  if (half !== -1) return { family: UTF_16BE, bom: Math.min(half, 1) }
+  const known = FAMILIES.find(([begins]) => signature.startsWith(begins))
+  if (known === undefined) return { family: UNKNOWN, bom: 0 }
+  const [, family, bom] = known
+  return { family, bom }
+}
+
+/** matching returns the encoding for reading, or null if the declared encoding contradicts the bytes. */
 function matching(family: Encoding, bom: number, declared: Encoding | 'utf-16'): Encoding | null {
   if (family.kind === 'utf-16') {
     return declared === 'utf-16' || declared === family ? family : null

@@ -2,7 +2,7 @@
 // the same words.
 
 import { DocumentChecker } from '../../../src/xml/document-checker.ts'
-import { createDecoder } from '../../../src/xml/encoding/decoder.ts'
+import { Decoder } from '../../../src/xml/encoding/decoder.ts'
 import type { Ending } from '../../../src/xml/fault.ts'
 import { decodedText } from '../../../src/xml/handler.ts'
 import {
@@ -74,7 +74,7 @@ function theirs(bytes: Buffer): Opinion {
   )
   check.write(bytes)
   const ending = check.end()
-  const { text } = createDecoder(check.encoding).write(bytes.subarray(check.bom))
+  const { text } = new Decoder(check.encoding).write(bytes.subarray(check.bom))
   return opinion(ending, events, (at) => Buffer.byteLength(text.slice(0, at)))
 }
 

@@ -1,7 +1,7 @@
 // Checks one document in pieces of bytes: its start, its decoding, and a strict scan. It does not know files. Positions
 // count characters; `locate` turns them into bytes, lines and columns.
 
-import { createDecoder, type Decoder } from '../../../../src/xml/encoding/decoder.ts'
+import { Decoder } from '../../../../src/xml/encoding/decoder.ts'
 import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
 import { type Encoding, UTF_8 } from '../../../../src/xml/encoding/encodings.ts'
 import { type Ending, type Fault, undecodable } from '../../../../src/xml/fault.ts'
@@ -40,7 +40,7 @@ export class SaxesCheck {
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }
     const ending = this.#scanner?.end()
     if (ending === undefined) {
-      const cut = createDecoder(this.encoding).write(this.#head.subarray(this.bom)).text
+      const cut = new Decoder(this.encoding).write(this.#head.subarray(this.bom)).text
       const reason = cut === '' ? 'the file is empty' : 'the document ends early, in its first tag'
       return { kind: 'incomplete', reason, at: cut.length }
     }
@@ -61,7 +61,7 @@ export class SaxesCheck {
     this.#fault = start.fault
     if (start.declaration === null) return
     this.warnings = start.warnings
-    this.#decoder = createDecoder(start.encoding)
+    this.#decoder = new Decoder(start.encoding)
     this.#scanner = new XmlScanner(this.#handler, this.#limits, start.declaration)
     this.#head = Buffer.alloc(0)
     this.#decode(head.subarray(start.bom), start.declaration)
