@@ -62,7 +62,7 @@ export class ContentReader {
   /** #open has the name numbers of the open elements, #openedAt the places of their start tags in the document. */
   readonly #open: Int32Array
   readonly #openedAt: Float64Array
-  /** #opening is the name of an incomplete start tag. */
+  /** #opening is the name of the start tag that the input cuts; null if it cuts none. */
   #opening: string | null = null
 
   constructor(input: Input, listener: Listener) {
@@ -76,7 +76,7 @@ export class ContentReader {
     this.#openedAt = new Float64Array(limits.depth)
   }
 
-  /** unclosed names the innermost open element or, with `insideTag`, an incomplete start tag, whose place is null. */
+  /** unclosed returns the innermost open element or, with `insideTag`, an incomplete tag without its place, or null. */
   unclosed(insideTag: boolean): { name: string; openedAt: number | null } | null {
     if (insideTag && this.#opening !== null) return { name: this.#opening, openedAt: null }
     if (this.depth === 0) return null
@@ -87,7 +87,7 @@ export class ContentReader {
     return this.#names.of(this.#open[this.depth - 1] as number)
   }
 
-  /** moved prepares for input whose memory has changed. */
+  /** moved must be called before `read` if the input has new bytes or other memory. */
   moved(): void {
     const { data, view } = this.#input
     this.#attributes.data = data
@@ -235,7 +235,7 @@ export class ContentReader {
         if (kinds[number] !== PLAIN) {
           kindsSeen |= SPECIAL
           attributes.count = count
-          const reason = namespaces.read(attributes)
+          const reason = namespaces.readLast(attributes)
           if (reason !== null) refuse(input, at, reason)
         }
       }
@@ -269,7 +269,7 @@ export class ContentReader {
     else if (listener.ignoredFrom === depth) listener.ignoredFrom = 0
   }
 
-  /** #endTag reads an ETag (42) with white space, or refuses one whose name does not match. */
+  /** #endTag returns the end of an ETag (42) with white space, or NEED_MORE. Throws `FaultFound` for a wrong tag. */
   #endTag(at: number): number {
     const { data, base, end } = this.#input
     const from = at + 2
@@ -296,7 +296,7 @@ export class ContentReader {
     return NEED_MORE
   }
 
-  /** #cut remembers that the start tag at `at` is incomplete, and returns the place to continue with more input. */
+  /** #cut remembers the incomplete start tag at `at`, and returns `at`. Throws `FaultFound` if the tag is too long. */
   #cut(at: number, element: number, valueBytes: number): number {
     if (element !== NONE) this.#opening = this.#names.of(element).text
     this.#checkLength(at, this.#input.end, valueBytes)

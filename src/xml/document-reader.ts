@@ -20,7 +20,7 @@ import { CDATA, COMMENT, INSTRUCTION, SectionReader } from './section-reader.ts'
 
 /** PIECE, in bytes, is the most that is read at once. */
 const PIECE = 65_536
-/** LONG_TAG, in bytes: a longer incomplete tag is read again only after it has grown by half. */
+/** An incomplete tag of more than LONG_TAG bytes is read again only after it has grown by half. */
 const LONG_TAG = 8_192
 const BYTES_A_CHARACTER = 4
 
@@ -34,7 +34,7 @@ export class DocumentReader {
   readonly #content: ContentReader
   readonly #section: SectionReader
   #fault: Fault | null = null
-  /** #enough is how many bytes the input must have before the next scan. */
+  /** #enough is how many readable bytes the input must have before the next scan. */
   #enough = 0
 
   /** `at` is the length of the XML declaration in bytes, or 0. */
@@ -74,6 +74,7 @@ export class DocumentReader {
     return { kind: 'incomplete', ...this.#unfinished(), at }
   }
 
+  /** #scan reads the input, and records the first fault. */
   #scan(): void {
     try {
       this.#read()
@@ -83,7 +84,7 @@ export class DocumentReader {
     }
   }
 
-  /** #read reads a document (production 1): prolog, element and Misc*, token by token. */
+  /** #read reads a document (production 1), token by token, and discards what it has read. Throws `FaultFound`. */
   #read(): void {
     const input = this.#input
     const section = this.#section
@@ -107,7 +108,7 @@ export class DocumentReader {
     this.#enough = left > LONG_TAG ? left + left / 2 : 0
   }
 
-  /** #declaration reads a Comment (15), CDSect (18) or doctypedecl (28). */
+  /** #declaration reads a Comment (15), CDSect (18) or doctypedecl (28), and returns its end or NEED_MORE. */
   #declaration(at: number): number {
     const { data, base, end } = this.#input
     if (this.#content.depth > 0 && equal(CDATA_BYTES, data, at)) {
@@ -116,11 +117,9 @@ export class DocumentReader {
     const text = data.toString('latin1', at, Math.min(end, at + CDATA_BEGINS.length))
     if (text.startsWith('<!--')) return this.#section.begin(COMMENT, at, at + 4)
     if (text === CDATA_BEGINS) wrong('there is a CDATA section outside the root element', base + at)
-    if (
-      ['<!--', CDATA_BEGINS, '<!DOCTYPE'].some((begin) => begin.startsWith(text) && begin !== text)
-    ) {
-      return NEED_MORE
-    }
+    const begins = ['<!--', CDATA_BEGINS, '<!DOCTYPE']
+    const isCut = begins.some((begin) => begin.startsWith(text) && begin !== text)
+    if (isCut) return NEED_MORE
     const late = this.#content.rootSeen || this.#input.doctypeSeen
     const reached = this.#readToken(at, LONGEST_DOCTYPE * BYTES_A_CHARACTER, (whole) =>
       doctypeAt(whole.slice(0, LONGEST_DOCTYPE + 1), late),
@@ -150,7 +149,7 @@ export class DocumentReader {
     )
   }
 
-  /** #readToken passes at most `most` bytes of the input to `read` as text, and returns where the token ends. */
+  /** #readToken passes at most `most` bytes to `read` as text. It returns the token's end or NEED_MORE. */
   #readToken(at: number, most: number, read: (text: string, final: boolean) => TokenEnd): number {
     const { data, base, end, final } = this.#input
     const text = data.toString('utf8', at, Math.min(end, at + most))
@@ -161,17 +160,19 @@ export class DocumentReader {
     stop({ ...found, at: base + after(found.at) })
   }
 
-  /** #openToken names, for a sentence, the token that the end of the document cuts; null means none. */
+  /** #openToken names, for a sentence, the token that the end of the document cuts; null if it cuts no token. */
   #openToken(): string | null {
     if (this.#section.openSection !== null) return this.#section.openSection.name
     const { data, end } = this.#input
     let at = 0
     while (isOf(data, at, SPACE) || data[at] === CLOSE_BRACKET) at++
     if (at >= end) return null
-    const markup = data[at] === LT && at + 1 < end && data[at + 1] !== BANG
-    return markup && data[at + 1] !== QUESTION ? 'tag' : 'tag or reference'
+    const isMarkup = data[at] === LT && at + 1 < end
+    const isTag = isMarkup && data[at + 1] !== BANG && data[at + 1] !== QUESTION
+    return isTag ? 'tag' : 'tag or reference'
   }
 
+  /** #unfinished returns why a document without a fault is incomplete. */
   #unfinished(): { reason: string; reference?: number } {
     const token = this.#openToken()
     const where = token === null ? '' : ` inside a ${token}`

@@ -1,5 +1,5 @@
-// Binds prefixes to namespaces and checks the tags (Namespaces in XML 1.0). When an element ends, the bindings that its
-// declarations replaced return.
+// Binds prefixes to namespaces and checks the tags (Namespaces in XML 1.0). When an element ends, its prefixes get the
+// namespaces back that they had before.
 
 import { createHash } from 'node:crypto'
 import { sameBytes, wordsOf } from './bytes.ts'
@@ -19,13 +19,14 @@ interface Binding {
   prefix: Prefix
   /** depth is the depth of the element that declared the binding. */
   depth: number
+  /** before is the namespace that the prefix had before; null if it had no namespace. */
   before: string | null
 }
 
 export interface NamespaceFault {
   /** reason is a sentence about the tag; `{tag}` stands for its name. */
   reason: string
-  /** at is where the wrong attribute begins; undefined: the tag is wrong. */
+  /** at is where the wrong attribute begins; undefined means that the tag itself is wrong. */
   at?: number
 }
 
@@ -36,15 +37,15 @@ const EMPTY = 'a namespace prefix in <{tag}> is declared with an empty value'
 const RESERVED = '<{tag}> declares one of the reserved names xml and xmlns wrongly'
 
 export class Namespaces {
-  /** deepest is the depth of the innermost element that declared a prefix; 0: none did. */
+  /** deepest is the depth of the innermost element that declared a prefix; 0 if no open element did. */
   deepest = 0
   readonly #bindings: Binding[] = []
 
   /**
-   * read checks the last attribute so far, whose name has a prefix or is `xmlns` or `xmlns:…` (productions 1 to 3). It
-   * returns the fault, or null.
+   * readLast checks the last of the attributes, whose name has a prefix or is `xmlns` (productions 1 to 3), and stores
+   * the namespace that it declares. It returns the reason of a fault, or null.
    */
-  read(attributes: Attributes): string | null {
+  readLast(attributes: Attributes): string | null {
     const { view } = attributes
     const i = attributes.count - 1
     const name = attributes.nameAt(i)
@@ -68,14 +69,14 @@ export class Namespaces {
     return null
   }
 
-  /** enter applies the declarations of a complete tag and returns the tag's fault, or null. */
+  /** enter binds the prefixes that a complete tag declares, and returns the tag's fault, or null. */
   enter(element: Name, attributes: Attributes, depth: number): NamespaceFault | null {
     this.#bind(attributes, depth)
     const reason = elementFault(element)
     return reason !== null ? { reason } : attributesFault(attributes)
   }
 
-  /** leave ends the declarations of the elements deeper than `depth`. */
+  /** leave takes back the bindings of the elements deeper than `depth`. */
   leave(depth: number): void {
     while (this.deepest > depth) {
       const { prefix, before } = this.#bindings.pop() as Binding
@@ -96,7 +97,9 @@ export class Namespaces {
   }
 }
 
-/** attributesFault checks Unique Att Spec (XML 1.0 §3.1) and Attributes Unique (Namespaces §6.3). */
+/**
+ * attributesFault checks Unique Att Spec (XML 1.0 §3.1), Prefix Declared (Namespaces §5) and Attributes Unique (§6.3).
+ */
 function attributesFault(attributes: Attributes): NamespaceFault | null {
   let badLocal: Name | null = null
   for (let i = 0; i < attributes.count; i++) {
@@ -153,7 +156,8 @@ function unboundFault({ prefix }: Name): string | null {
 function declarationFault({ prefix, namespace }: Declared): string | null {
   if (prefix !== null && namespace === '') return EMPTY
   if (prefix?.text === 'xmlns' || namespace === XMLNS_NAMESPACE) return RESERVED
-  return (prefix?.text === 'xml') === (namespace === XML_NAMESPACE) ? null : RESERVED
+  const [isXmlPrefix, isXmlNamespace] = [prefix?.text === 'xml', namespace === XML_NAMESPACE]
+  return isXmlPrefix === isXmlNamespace ? null : RESERVED
 }
 
 /** namespaceOf identifies a namespace with little memory: it replaces a long name by its hash. */

@@ -10,7 +10,7 @@ const S = '[ \\t\\r\\n]'
 // The XML declaration: <?xml version="1.0" encoding="…" standalone="…"?>
 
 export interface Declaration {
-  /** length is in characters; 0: the document has no XML declaration. */
+  /** length is in characters; 0 if the document has no XML declaration. */
   length: number
   encoding: { name: string; at: number } | null
 }
@@ -25,7 +25,7 @@ const WHOLE_DECLARATION = new RegExp(
   'd',
 )
 
-/** readDeclaration returns null if it needs more text to decide. */
+/** readDeclaration reads the XML declaration at the beginning of `text`. It returns null if it needs more text. */
 export function readDeclaration(text: string): Declaration | Fault | null {
   if (!/^<\?xml[ \t\r\n]/.test(text)) {
     return text.length < 6 && '<?xml '.startsWith(text) ? null : { length: 0, encoding: null }
@@ -52,7 +52,9 @@ const DECLARATION_BEGINNING = (() => {
     chain(
       [...name, `${S}*`, '=', `${S}*`],
       ['"', "'"]
-        .map((quote) => chain([quote], values.map((v) => chain([...v, quote], rest)).join('|')))
+        .map((quote) =>
+          chain([quote], values.map((parts) => chain([...parts, quote], rest)).join('|')),
+        )
         .join('|'),
     )
   const close = chain(['\\?', '>'])
@@ -96,7 +98,7 @@ function prefixesOf(word: string): string {
   return Array.from(word, (_, at) => word.slice(0, at + 1)).join('|')
 }
 
-/** doctypeAt reads a text that begins with `<!`. `late`: the root element or another DOCTYPE came before. */
+/** doctypeAt reads a text that begins with `<!`. `late` says that the root element or another DOCTYPE came before. */
 export function doctypeAt(text: string, late: boolean): TokenEnd {
   if (!text.startsWith('<!DOCTYPE')) {
     // Only HTML writes DOCTYPE in lower case.
@@ -123,7 +125,7 @@ const HTML: Fault = { code: 'html', reason: HTML_PAGE, at: 0 }
 
 const TARGET = new RegExp(`^<\\?(${NC_NAME})`, 'u')
 
-/** instructionAt reads a text that begins with `<?`; the token ends with the target. */
+/** instructionAt reads a text that begins with `<?`, up to the end of the target, which `longest` limits. */
 export function instructionAt(text: string, longest: number): TokenEnd {
   const target = TARGET.exec(text)?.[1] ?? ''
   const end = 2 + target.length
@@ -149,7 +151,8 @@ export const FORMAT_CHARACTERS = 64
 const JSON_BEGINS = /^(?:\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[{["\]]))/
 
 /**
- * outsideText reads text after any white space. `after`: the root element has ended. `final`: there is no more text.
+ * outsideText returns the fault of text outside the root element; null if more text can show which format it is.
+ * `after` says that the root element has ended, and `final` that there is no more text.
  */
 export function outsideText(text: string, after: boolean, final: boolean): TokenEnd {
   if (text.startsWith('\ufeff')) {

@@ -8,7 +8,7 @@ import type { Input } from './input.ts'
 import { tooLong } from './limits.ts'
 import type { Listener } from './listener.ts'
 
-/** STEPS is how many marks are tried for the end of a CDATA section before a search in native code. */
+/** STEPS is how many marks are tried as the end of a CDATA section before native code searches for the end. */
 const STEPS = 16
 
 export interface Section {
@@ -26,9 +26,11 @@ export const INSTRUCTION: Section = {
 }
 
 export class SectionReader {
+  /** openSection is the section that was read in part; null if none is open. */
   openSection: Section | null = null
   readonly #input: Input
   readonly #listener: Listener
+  /** #began is the place of the open section in the document, and #length counts the bytes of its content so far. */
   #began = 0
   #length = 0
 
@@ -37,7 +39,7 @@ export class SectionReader {
     this.#listener = listener
   }
 
-  /** begin opens a section: its markup begins at `markup`, its content at `content`. */
+  /** begin opens a section whose markup begins at `markup`, and its content at `content`. It reads on like `read`. */
   begin(section: Section, markup: number, content: number): number {
     this.openSection = section
     this.#began = this.#input.base + markup
@@ -45,19 +47,19 @@ export class SectionReader {
     return content < this.#input.end ? this.read(section, content) : content
   }
 
-  /** read continues the open section at `from` and returns the place where it stopped. */
+  /** read continues the open section at `from` and returns the place where it stopped. Throws `FaultFound`. */
   read(section: Section, from: number): number {
     const { end } = this.#input
     const { name, terminator } = section
     const found = this.#find(terminator, from)
-    const over = found !== -1 && found + terminator.length <= end
-    const to = over ? found : this.#safeEnd(terminator, from)
+    const isEnded = found !== -1 && found + terminator.length <= end
+    const to = isEnded ? found : this.#safeEnd(terminator, from)
     this.#length += to - from
     if (this.#length > this.#input.limits.text) {
       stop(tooLong('text', `a ${name}`, this.#input.limits.text, this.#began))
     }
     if (section === CDATA) this.#listener.text(from, to, true)
-    if (!over) return to
+    if (!isEnded) return to
     const after = found + terminator.length
     if (section === COMMENT) return this.#commentEnd(found, after)
     this.openSection = null
@@ -83,7 +85,10 @@ export class SectionReader {
     return data.indexOf(terminator, from)
   }
 
-  /** #commentEnd requires a ">" after "--", which no comment may contain. */
+  /**
+   * #commentEnd returns the place after the ">" that must follow the "--" at `found`. Without more input it returns the
+   * place of the "--", which is then read again.
+   */
   #commentEnd(found: number, after: number): number {
     const { data, base, end } = this.#input
     if (after >= end) return found
@@ -92,7 +97,7 @@ export class SectionReader {
     return after + 1
   }
 
-  /** #safeEnd excludes a terminator or a line end that the end of the input might cut. */
+  /** #safeEnd returns the end of the input, or the place of a terminator or line end that the end of the input cuts. */
   #safeEnd(terminator: Buffer, from: number): number {
     const { data, end } = this.#input
     let at = end
