@@ -3,9 +3,9 @@ import { contentOf } from '../../helpers/feeds.ts'
 
 describe('fields', () => {
   const jobs = (...records: string[]) =>
-    `<jobs>${records.map((r) => `<job ${r}</job>`).join('')}</jobs>`
+    `<jobs>${records.map((record) => `<job ${record}</job>`).join('')}</jobs>`
 
-  it('are detected: campaign ids with their postings, and distinct requisition ids', async () => {
+  it('are detected: campaign ids with the number of their postings, and the number of requisition ids', async () => {
     const document = jobs(
       '><id>1</id><campaignid>A</campaignid><requisitionid>R1</requisitionid>',
       '><id>2</id><campaignId> A </campaignId><requisitionId><![CDATA[R1]]></requisitionId>',
@@ -67,7 +67,7 @@ describe('fields', () => {
     expect(Object.keys(content.externalCampaignIds)[0]?.replace('\n', ' ')).toBe('A 1')
   })
 
-  it('that are configured replace the detected ones, and the others stay detected', async () => {
+  it('with a configured path are not detected, and the other fields still are', async () => {
     const document = jobs('><id>1</id><campaignid>A</campaignid><requisitionid>R</requisitionid>')
 
     const content = await contentOf(document, { fields: { externalCampaignId: 'segment' } })
@@ -75,14 +75,14 @@ describe('fields', () => {
     expect(content).toMatchObject({ externalCampaignIds: {}, requisitionIds: 1, warnings: [] })
   })
 
-  it('are not read from elements of the same name further inside', async () => {
+  it('are not read from elements of the same name that lie deeper', async () => {
     expect(
       (await contentOf(jobs('><company><id>9</id></company>', '><id>1</id>'))).warnings,
     ).toEqual(['1 posting without an id'])
   })
 
   it.each(['', '/', 'a//b', 'a[b]', '@', "a[@b='c", 'a b', '@a/b'])(
-    'refuse the path %j',
+    'cannot have the path %j',
     async (path) => {
       await expect(contentOf(jobs('>'), { fields: { id: path } })).rejects.toThrow(/field path/)
     },

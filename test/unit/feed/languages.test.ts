@@ -16,7 +16,7 @@ interface Feed {
   first: FieldPaths
 }
 
-/** times repeats a posting; `#` becomes the number of each. */
+/** times repeats a posting; `#` becomes the number of each copy. */
 const times = (count: number, posting: string, from = 1) =>
   Array.from({ length: count }, (_, n) => posting.replaceAll('#', `${n + from}`)).join('\n')
 
@@ -210,7 +210,7 @@ const FEEDS: Record<string, Feed> = {
   },
 }
 
-describe('the check names the postings and their fields', () => {
+describe('the check finds the path and the number of the postings, and the paths of their fields', () => {
   it.each(Object.entries(FEEDS))(
     'in %s',
     async (_, { document, fields, first, postings, records }) => {
@@ -229,7 +229,7 @@ describe('the check names the postings and their fields', () => {
     },
   )
 
-  it('and takes a position of digits only for no title', async () => {
+  it('and finds no title in a <position> that has only digits', async () => {
     const job = (position: string) => `<job><id>1</id><position>${position}</position></job>`
 
     expect((await contentOf(`<jobs>${job('3')}</jobs>`)).fields.title).toBe(null)
@@ -237,13 +237,13 @@ describe('the check names the postings and their fields', () => {
   })
 })
 
-describe('the choice of the postings', () => {
+describe('the choice of the postings names a runner-up', () => {
   const runnerUpOf = async (document: string) => {
     const { records, runnerUp } = await contentOf(document)
     return { records, runnerUp }
   }
 
-  it('was close when the postings lie in groups', async () => {
+  it('when the postings lie in groups', async () => {
     const item = '<item><id>#</id><title>Cook</title></item>'
 
     expect(
@@ -256,7 +256,7 @@ describe('the choice of the postings', () => {
     })
   })
 
-  it('was close when two paths on one level are alike', async () => {
+  it('when two paths on one level are alike', async () => {
     const document = `<feed>${times(3, '<job><id>#</id><title>a</title></job>')}${times(2, '<vacancy><id>#</id><title>a</title></vacancy>')}</feed>`
 
     expect(await runnerUpOf(document)).toEqual({
@@ -265,7 +265,7 @@ describe('the choice of the postings', () => {
     })
   })
 
-  it('was close when a posting has many parts with titles', async () => {
+  it('when a posting has many parts with titles', async () => {
     const part = '<part><title>Part</title><description>x</description></part>'
     const document = `<list>${times(2, `<gesuch><id>#</id><titel>Koch</titel>${times(3, part)}</gesuch>`)}</list>`
 
@@ -275,7 +275,7 @@ describe('the choice of the postings', () => {
     })
   })
 
-  it('was clear in a usual feed', async () => {
+  it('only if the choice was close, and so never in a usual feed', async () => {
     const job =
       '<job><id>#</id><title>Cook</title><locations><location id="1"><name>Linz</name></location><location id="2"><name>Graz</name></location></locations><similar><job><id>7</id></job><job><id>8</id></job></similar></job>'
 
@@ -286,8 +286,8 @@ describe('the choice of the postings', () => {
   })
 })
 
-describe('postings inside of the element that was taken first', () => {
-  it('are found though the first elements have none', async () => {
+describe('postings inside of the elements that look like postings at first', () => {
+  it('are found though the first of these elements contain no posting', async () => {
     const empty = '<offer><name>Firm</name><jobs/></offer>'
     const full =
       '<offer><name>Firm</name><jobs><job><id>#</id><title>Cook</title></job></jobs></offer>'
@@ -303,7 +303,7 @@ describe('postings inside of the element that was taken first', () => {
     ['feed/position', '<name>Cook</name>', 'vacancies/vacancy', 1],
     ['feed/position', '<name>Cook</name><id>#</id>', 'vacancies/vacancy', 1],
   ])(
-    'are found by their names in %s, though no field of them is known',
+    'are found by their names in %s, though they have no known field',
     async (outer, own, inner, groups) => {
       const [root = '', group = ''] = outer.split('/')
       const [list = '', job = ''] = inner.split('/')
@@ -317,7 +317,7 @@ describe('postings inside of the element that was taken first', () => {
     },
   )
 
-  it('are counted, also in more elements than are looked into', async () => {
+  it('are all counted, also in 700 of these elements', async () => {
     const jobs = times(2, '<job><id>#</id><title>Cook</title></job>')
 
     expect(

@@ -13,7 +13,7 @@ import { Folder, jobFor } from '../../helpers/feeds.ts'
 const FEED = feedOf(3_000)
 const PACKED = gzipSync(FEED)
 
-/** reading reads the bytes as `jobs.xml.gz`, with and without a copy; the results differ only in the MD5. */
+/** reading reads the bytes as `jobs.xml.gz` with and without a copy, and expects that only the MD5 differs. */
 async function reading(bytes: Buffer, options: Partial<ReadOptions> = {}) {
   using folder = new Folder()
   const source = folder.file('jobs.xml.gz', bytes)
@@ -55,7 +55,7 @@ describe('a gzip-compressed feed', () => {
     expect(result).toMatchObject({ verdict: { kind: 'ok' }, copy: FEED })
   })
 
-  it('has faults at their places in the document', async () => {
+  it('has the place of a fault in its document, and the hash of its document', async () => {
     const document = `<source>\n${'<job/>\n'.repeat(20_000)}  &</source>`
 
     const { verdict, sha256 } = await reading(gzipSync(document))
@@ -65,7 +65,7 @@ describe('a gzip-compressed feed', () => {
     expect(sha256).toBe(createHash('sha256').update(document).digest('hex'))
   })
 
-  it('is counted again if the first guess of its record path was wrong', async () => {
+  it('has the same result as a plain feed if its record path is found only at its end', async () => {
     const groups = '<group><entry><id>1</id></entry><entry><id>2</id></entry></group>'
     const document = `<source>${groups.repeat(3)}<job><id>1</id></job></source>`
     using folder = new Folder()
@@ -76,7 +76,7 @@ describe('a gzip-compressed feed', () => {
     expect(packed).toEqual(plain)
   })
 
-  it('is incomplete if its document is', async () => {
+  it('is incomplete if its document ends early, and has the place of the end', async () => {
     const { verdict } = await reading(gzipSync('<source>\n<job>'))
 
     expect(verdict).toMatchObject({ kind: 'incomplete', position: { line: 2, column: 6 } })
@@ -103,7 +103,7 @@ describe('a gzip-compressed file that is not complete', () => {
     ['in the middle', PACKED.subarray(0, 2_000)],
     ['at its end', PACKED],
   ])(
-    'is incomplete if NUL bytes follow %s, because its writer may have set the size first',
+    'is incomplete if NUL bytes follow %s, because its writer might have set the size first',
     async (_, written) => {
       const result = await reading(Buffer.concat([written, Buffer.alloc(70_000)]))
 
@@ -146,7 +146,7 @@ describe('a gzip-compressed file that is damaged', () => {
   })
 })
 
-describe('a gzip-compressed file that unpacks to too much', () => {
+describe('a gzip-compressed file that unpacks to many bytes', () => {
   const code = 'gzip-too-large'
 
   it('is broken beyond 200 times its size, and unpacking stops there', async () => {
@@ -163,7 +163,7 @@ describe('a gzip-compressed file that unpacks to too much', () => {
     expect(rest).toMatchObject(unpackable)
   })
 
-  it('may have any ratio up to 1 MiB', async () => {
+  it('is ok at any ratio up to 1 MiB', async () => {
     const document = `<source><job/>${' '.repeat(2 ** 20 - 30)}</source>`
     const packed = gzipSync(document)
 

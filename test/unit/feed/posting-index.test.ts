@@ -38,7 +38,7 @@ const cook = '<id>2</id><title>Cook</title>'
 
 type Entry = [high: number, low: number, content: number]
 
-/** word has few values, so that ids and contents collide, and the largest one, because words are unsigned. */
+/** word has few values, so that ids and contents collide, and the largest value, because words are unsigned. */
 const word = fc.constantFrom(0, 1, 2, 2 ** 31, 2 ** 32 - 1)
 const entries = fc.array(fc.tuple(word, word, word), { maxLength: 60 })
 
@@ -112,7 +112,7 @@ describe('changes between two versions', () => {
     }
   })
 
-  it('pairs postings that share an id, and uses the content as the id of postings without one', async () => {
+  it('pairs postings that share an id, and uses the content of a posting without an id as its id', async () => {
     const twice = await indexOf('<id>1</id><a/>', '<id>1</id><b/>')
 
     expect(compareIndexes(twice, await indexOf('<id>1</id><b/>'))).toEqual({
@@ -132,7 +132,7 @@ describe('changes between two versions', () => {
     })
   })
 
-  it('counts many postings correctly', () => {
+  it('counts the changes between versions of 5,000 and 6,000 postings', () => {
     const build = (from: number, to: number) => {
       const path = newPath()
       const entries = new Entries({ keepsContent: true, keepsRepeated: true })
@@ -151,7 +151,7 @@ describe('changes between two versions', () => {
     })
   })
 
-  it('is unknown if the two versions have their ids in different fields', async () => {
+  it('are unknown only if the versions have their ids in different fields, not if another field differs', async () => {
     const byTitle = await indexBy({ id: 'title' }, nurse)
     const nothing = { added: 0, removed: 0, changed: 0 }
 
@@ -162,7 +162,7 @@ describe('changes between two versions', () => {
     )
   })
 
-  it('is unknown if an index is missing', async () => {
+  it('are unknown if one of the two indexes is missing', async () => {
     expect(compareIndexes(newPath(), await indexOf(nurse))).toBeNull()
     expect(compareIndexes(await indexOf(nurse), newPath())).toBeNull()
   })

@@ -1,5 +1,5 @@
 // The reader finds the same postings whether or not the checker skips the elements that the reader does not want.
-// FEEDSYNCD_MUTATIONS and FEEDSYNCD_SEED are those of mutations.test.ts.
+// FEEDSYNCD_MUTATIONS sets the number of damaged documents, and FEEDSYNCD_SEED the seed.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ const feeds = [
   `<rss><channel><title>t</title>${'<item><guid>1</guid><link/><other><title>no</title></other></item>'.repeat(3)}</channel></rss>`,
 ].map((text) => Buffer.from(text))
 
-/** receivingEverything receives all events and passes on only those that the reader wants. */
+/** receivingEverything receives all events and passes on only the events that the reader wants. */
 function receivingEverything(reader: PostingReader): XmlHandler {
   let ignoredDepth = 0
   return {
@@ -70,7 +70,7 @@ function read(document: Buffer, pieceSize: number, to: (reader: PostingReader) =
 }
 
 describe('the reader of postings', () => {
-  it('finds all values of a well-formed feed', () => {
+  it('finds the wanted values of each posting of a well-formed feed', () => {
     const [feed = Buffer.alloc(0)] = feeds
     const { postings } = read(feed, 65_536, (reader) => reader)
 
@@ -82,7 +82,7 @@ describe('the reader of postings', () => {
     )
   })
 
-  it('finds the fields of each posting in a feed with thousands of element names', () => {
+  it('finds the id of each posting in a feed with thousands of element names', () => {
     const ids = Array.from({ length: 3_000 }, (_, n) => `R${n}`)
     const jobs = ids.map((id, n) => `<job><x${n}>no</x${n}><y${n}/><id>${id}</id></job>`)
     const document = Buffer.from(`<jobs>${jobs.join('')}</jobs>`)
@@ -92,7 +92,7 @@ describe('the reader of postings', () => {
     expect(postings.map(({ values }) => values)).toEqual(ids.map((id) => ({ id })))
   })
 
-  it('reads the same postings from all events and from the events that it wants', () => {
+  it('reads the same postings from all events and from the events that it wants, in damaged documents', () => {
     fc.assert(
       fc.property(
         damaged([...SOUND, ...feeds]),

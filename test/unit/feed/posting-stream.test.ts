@@ -87,7 +87,7 @@ describe('the postings of a checked feed', () => {
       'HR-XML 3',
       '<PositionProfile xmlns:oa="urn:oa"><PositionTitle>Clerk</PositionTitle><PositionLocation><ReferenceLocation><oa:CityName>Richmond</oa:CityName><oa:CountrySubDivisionCode>VA</oa:CountrySubDivisionCode><oa:PostalCode>23225</oa:PostalCode></ReferenceLocation></PositionLocation><PositionFormattedDescription><Content>x</Content></PositionFormattedDescription></PositionProfile>',
     ],
-  ])('are understood in the shape of %s', async (_, posting) => {
+  ])('have title, place and description in the shape of %s', async (_, posting) => {
     expect(await of(posting)).toEqual({
       title: 'Clerk',
       city: 'Richmond',
@@ -97,13 +97,13 @@ describe('the postings of a checked feed', () => {
     })
   })
 
-  it('are read by the configured paths instead of the detected ones', async () => {
+  it('are read by the configured path of a field, and by the detected paths of the other fields', async () => {
     const posting = '<title>a</title><name>b</name><city>c</city>'
 
     expect(await of(posting, { title: 'name' })).toEqual({ title: 'b', city: 'c' })
   })
 
-  it('have the whole text of a description, of the elements in it and of several of them', async () => {
+  it('have the whole text of a description with elements in it, and the texts of several descriptions', async () => {
     expect(await of('<description>registered <b>nurse</b>, nights</description>')).toEqual({
       description: 'registered  nurse , nights',
     })
@@ -126,7 +126,7 @@ describe('the postings of a checked feed', () => {
     },
   )
 
-  it('have the text after 100,000 empty elements', async () => {
+  it('have the text of a description before and after 100,000 empty elements', async () => {
     const posting = `<description>day${'<br/>'.repeat(100_000)}and night</description>`
 
     expect(await of(posting)).toEqual({ description: 'day and night' })
@@ -143,10 +143,9 @@ describe('the postings of a checked feed', () => {
   it('are reported as no longer kept if their file is gone', async () => {
     const gone = { file: join(directory, 'gone.xml') }
 
-    expect(await postingsOf('<source/>', gone)).toEqual({
-      problem: 'its bytes are no longer kept',
-      postings: [],
-    })
+    const { problem } = await postingsOf('<source/>', gone)
+
+    expect(problem).toBe('its bytes are no longer kept')
   })
 
   it('are reported as damaged if the document is no longer complete', async () => {

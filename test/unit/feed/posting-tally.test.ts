@@ -36,7 +36,7 @@ describe('long values', () => {
 })
 
 describe('a feed of more postings than an index can hold', () => {
-  it('is counted without duplicates and without an index, and a feed of exactly the limit has both', () => {
+  it('has unknown duplicates, no index and a warning; a feed of exactly the limit has known duplicates and an index', () => {
     const tally = new PostingTally()
     const values = new PostingValues()
     const add = (n: number) => {
@@ -57,7 +57,7 @@ describe('a feed of more postings than an index can hold', () => {
     })
   })
 
-  it('has known duplicates if it repeats the same few ids, so that the guards detect a repeated page', () => {
+  it('has known duplicates, with a warning, if it repeats a few ids, but no index', () => {
     const tally = new PostingTally()
     const page = Array.from({ length: 100 }, (_, n) => {
       const values = new PostingValues()
@@ -79,7 +79,7 @@ describe('warnings', () => {
   const feed = (ids: string[]) =>
     `<s>${ids.map((id) => `<job><id>${id}</id><t/></job>`).join('')}</s>`
 
-  it('report ids that are used twice, with up to three examples', async () => {
+  it('report ids that are used twice, with up to three examples of at most 40 characters', async () => {
     expect((await contentOf(feed(['a', 'b', 'a', 'c', 'a', 'b']))).warnings).toEqual([
       '3 postings with the id of another posting, such as "a", "b"',
     ])
@@ -91,7 +91,7 @@ describe('warnings', () => {
     )
   })
 
-  it('report missing ids, and no field at all', async () => {
+  it('report that some postings have no id, that no posting has an id, or that no posting has any field', async () => {
     expect((await contentOf(feed(['a', '']))).warnings).toEqual(['1 posting without an id'])
     expect((await contentOf(feed(['', '']))).warnings).toEqual([
       'no field was found, so the path of the postings might be wrong: name it in feeds.records',
@@ -102,7 +102,7 @@ describe('warnings', () => {
     ])
   })
 
-  it('report ids that are used twice even if other ids are missing', async () => {
+  it('report ids that are used twice even if other ids are missing; an index adds equal postings without ids', async () => {
     using folder = new Folder()
     const document = feed(['a', 'a', 'b', '', ''])
 
@@ -125,7 +125,7 @@ describe('warnings', () => {
     ).toEqual(['the file is encoded in windows-1252; only UTF-8 works with every reader'])
   })
 
-  it('report that only 10,000 campaign ids are counted', async () => {
+  it('report more than 10,000 campaign ids, of which only 10,000 are counted', async () => {
     const jobs = Array.from(
       { length: 10_050 },
       (_, i) => `<job><id>${i}</id><campaignid>${i}</campaignid></job>`,

@@ -171,23 +171,26 @@ const SHAPES: [name: string, document: string, records: string, fields: FieldPat
 ]
 
 describe('the check names the record path and the path of each field', () => {
-  it.each(SHAPES)('in %s', async (_, document, records, fields) => {
-    const content = await contentOf(document)
+  it.each(SHAPES)(
+    'in %s, and saxes and the reader find the same values there',
+    async (_, document, records, fields) => {
+      const content = await contentOf(document)
 
-    const none = Object.fromEntries(Object.keys(DETECTED).map((field) => [field, null]))
-    expect({ records: content.records, fields: content.fields }).toEqual({
-      records,
-      fields: { ...none, ...fields },
-    })
-    const found = bySaxes(document, records, content.fields)
-    expect(await byReader(document, records)).toEqual(found)
-    expect(found).toHaveLength(content.postings)
-    expect(Object.keys(found[0] ?? {})).toEqual(
-      Object.keys(none).filter((field) => field in fields),
-    )
-  })
+      const none = Object.fromEntries(Object.keys(DETECTED).map((field) => [field, null]))
+      expect({ records: content.records, fields: content.fields }).toEqual({
+        records,
+        fields: { ...none, ...fields },
+      })
+      const found = bySaxes(document, records, content.fields)
+      expect(await byReader(document, records)).toEqual(found)
+      expect(found).toHaveLength(content.postings)
+      expect(Object.keys(found[0] ?? {})).toEqual(
+        Object.keys(none).filter((field) => field in fields),
+      )
+    },
+  )
 
-  it('as most of the first postings have them, and finds ids that only late postings have', async () => {
+  it('as most of the first postings have them, and for counted fields also if only late postings have them', async () => {
     const few = repeated(3, '<job><guid>g#</guid></job>')
     const many = repeated(1_200, '<job><id>#</id></job>')
     const late = '<job><id>x</id><campaignid>C</campaignid><city>Graz</city></job>'
@@ -197,7 +200,7 @@ describe('the check names the record path and the path of each field', () => {
     expect(fields).toMatchObject({ id: 'id', externalCampaignId: 'campaignid', city: null })
   })
 
-  it('and tries the paths that docs/feeds.md lists, in the same order', () => {
+  it('and tries the paths and words that docs/feeds.md lists, in the same order', () => {
     const paths = Object.entries(DETECTED).map(([field, text]) => [field, text.trim().split(/\s+/)])
 
     expect(listedPaths()).toEqual(Object.fromEntries(paths))
@@ -221,7 +224,7 @@ describe('a URL that most postings share', () => {
     return { ...verdict.content, fields: verdict.fields }
   }
 
-  it('is not an id: postings are compared by their content', async () => {
+  it('is not an id: a warning says so, and postings are compared by their content, with and without an index', async () => {
     const content = await indexed(feed(shared))
 
     expect(content).toMatchObject({ withoutId: 600, duplicates: 0 })
@@ -294,7 +297,7 @@ describe('an id that most postings share', () => {
     '<job><id>1</id><title>#</title></job>',
     '<job><id>1</id><ref>2</ref><title>#</title></job>',
   ])(
-    'leaves the postings to be compared by their content if no path is better: %s',
+    'is not their id if no path is better: a warning says so, and they are compared by their content: %s',
     async (posting) => {
       const found = {
         ...{ id: null, duplicates: 0, withoutId: 600 },
