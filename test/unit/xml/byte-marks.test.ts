@@ -48,12 +48,12 @@ it('marks the same bytes with and without WebAssembly', () => {
   )
 })
 
-it('marks more bytes than fit into one call of the kernel', () => {
+it('marks the same bytes with and without WebAssembly, also more bytes than one call of the kernel takes', () => {
   const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => SAMPLE[(i * i) % 31] ?? 0)
   expect(marked(mark, bytes)).toEqual(marked(markByteByByte, bytes))
 })
 
-it('finds the next mark from every place in a word', () => {
+it('finds marks at the end of a word, side by side, and after words without a mark', () => {
   const bytes = Buffer.from(`${' '.repeat(31)}<${' '.repeat(100)}<<${' '.repeat(40)}<`)
   expect(marked(mark, bytes).places[0]).toEqual([31, 132, 133, 174])
 })

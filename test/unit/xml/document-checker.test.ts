@@ -100,7 +100,7 @@ describe('namespaces', () => {
 })
 
 describe('memory', () => {
-  it('is bounded for names, and forgetting names changes no verdict', () => {
+  it('forgets names when there are thousands, which changes no verdict', () => {
     const many = Array.from(
       { length: 2_000 },
       (_, i) => `<e${i} a${i}="" b="" xmlns:p${i}="u${i}" p${i}:b=""><p${i}:c/></e${i}>`,
@@ -112,7 +112,7 @@ describe('memory', () => {
     expect(faultOf(root('<p1999:c/>'))?.reason).toContain('the prefix "p1999"')
   })
 
-  it('keeps a whole tag that arrives in many pieces', () => {
+  it('keeps a whole tag that arrives in many pieces, whether the tag is right, wrong, cut or not closed', () => {
     const value = '&lt;\n'.repeat(20_000)
     const document = (end: string) => `<a b="${value}" c="${value}"${end}`
 
@@ -122,7 +122,7 @@ describe('memory', () => {
     expect(faultOf(document('<'), 4_096)?.reason).toContain('is not closed')
   })
 
-  it('keeps at most the attribute values of one tag, which have one limit together', () => {
+  it('for the attribute values of one tag has one limit for all of them together', () => {
     const value = 'x'.repeat(900_000)
     const limits = { ...LIMITS, attributeValue: 2_000_000 }
 
@@ -161,7 +161,7 @@ describe('the content of a posting', () => {
     for (const size of [1, 2, 3, 5, 7, 64, 1_000]) expect(contents(document, size)).toEqual(whole)
   })
 
-  it('changes with each of its bytes, and with no byte around it', () => {
+  it('has another hash after any change in the posting, and the same hash after a change around it', () => {
     const content = (job: string) => contents(`<jobs>${job}</jobs>`, 9)[0]
     const job = '<job id="1"><t>a b</t></job>'
 

@@ -78,7 +78,7 @@ describe('encodings', () => {
     }
   })
 
-  it('names the windows-1252 character of a byte that is not UTF-8', () => {
+  it('names the windows-1252 character of a byte that is not UTF-8, if the byte has one', () => {
     expect(checkBytes(declared('UTF-8', 0x63, 0x61, 0x66, 0xe9)).ending).toMatchObject({
       fault: {
         reason: expect.stringContaining('not UTF-8 (in windows-1252 this is "é"); declare'),
@@ -89,7 +89,7 @@ describe('encodings', () => {
     })
   })
 
-  describe('from the caller replace the declared one', () => {
+  describe('from the caller replace the declared encoding', () => {
     const read = (bytes: Buffer, encoding: string) => {
       let text = ''
       const listener = {
@@ -107,13 +107,13 @@ describe('encodings', () => {
       ['UTF-8', [unusual, `the file declares the encoding "UTF-8" ${as1252}`]],
       ['nonsense', [unusual, `the file declares the encoding "nonsense" ${as1252}`]],
       ['cp1252', [unusual]],
-    ])('%s', (name, warnings) => {
+    ])('%s, with a warning unless it is the same', (name, warnings) => {
       expect(read(declared(name, 0x80, 0xe9), 'windows-1252')).toEqual({
         ...{ ending: { kind: 'complete' }, text: '€é', encoding: 'windows-1252', warnings },
       })
     })
 
-    it('if none is declared', () => {
+    it('if the document declares no encoding, with a warning unless it is UTF-8', () => {
       expect(read(Buffer.from('<a>\xe9</a>', 'latin1'), 'windows-1252')).toMatchObject({
         ...{ text: 'é', warnings: [unusual, `the file declares no encoding ${as1252}`] },
       })
@@ -241,7 +241,7 @@ describe('a document in an 8-bit encoding whose bytes are UTF-8', () => {
     expect(warned(Buffer.from('<a>Köln</a>'), 'ISO-8859-15')).toEqual([true, true])
   })
 
-  it('has none if it is ASCII, or if one of its characters is not valid UTF-8', () => {
+  it('has no warning if it is ASCII, if one of its characters is not valid UTF-8, or if it is read as UTF-8', () => {
     expect(warned(document('ISO-8859-1', 'culture'))).toEqual([false, false])
     expect(warned(declared('ISO-8859-1', ...Buffer.from('på'), 0xe5))).toEqual([false, false])
     expect(warned(declared('ISO-8859-1', 0xe5, 0x20, 0xe6))).toEqual([false, false])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS, type Limits } from '../../../src/xml/limits.ts'
-import { checkBytes, verdictOf } from '../../helpers/xml/verdicts.ts'
+import { verdictOf } from '../../helpers/xml/verdicts.ts'
 
 const small: Limits = { depth: 3, attributes: 2, name: 10, attributeValue: 20, tag: 60, text: 50 }
 const x = (count: number) => 'x'.repeat(count)
@@ -46,22 +46,22 @@ describe('limits', () => {
   })
 
   it.each([
-    ['text', '<a>', 'x'],
-    ['line ends', '<a>', '\r\n'],
-    ['entities', '<a>', '&lt;'],
-    ['CDATA', '<a><![CDATA[', ']a'],
-    ['comment', '<a><!--', '-a'],
-    ['instruction', '<a><?b ', '?a'],
-    ['attribute value', '<a b="', '&lt;'],
-    ['attributes', '<a', ' b="1"'],
-    ['tag', '<a', ' '],
-    ['name', '<', 'a'],
-    ['prolog', '<!DOCTYPE a SYSTEM "', 'a'],
-    ['declaration', '<?xml version="1.0"', ' '],
-  ])('stop a giant %s that never ends', (_, begin, filling) => {
+    ['text', 'text-too-long', '<a>', 'x'],
+    ['line ends', 'text-too-long', '<a>', '\r\n'],
+    ['entities', 'text-too-long', '<a>', '&lt;'],
+    ['CDATA', 'text-too-long', '<a><![CDATA[', ']a'],
+    ['comment', 'text-too-long', '<a><!--', '-a'],
+    ['instruction', 'text-too-long', '<a><?b ', '?a'],
+    ['attribute value', 'attribute-too-long', '<a b="', '&lt;'],
+    ['attributes', 'too-many-attributes', '<a', ' b="1"'],
+    ['tag', 'tag-too-long', '<a', ' '],
+    ['name', 'name-too-long', '<', 'a'],
+    ['prolog', 'not-well-formed', '<!DOCTYPE a SYSTEM "', 'a'],
+    ['declaration', 'not-well-formed', '<?xml version="1.0"', ' '],
+  ])('stop a giant %s that never ends, with the code %s', (_, code, begin, filling) => {
     const document = Buffer.from(begin + filling.repeat(Math.ceil(300_000 / filling.length)))
     const limits = { ...LIMITS, attributeValue: 100_000, tag: 50_000, text: 100_000 }
 
-    expect(checkBytes(document, 65_536, limits).ending.kind).toBe('fault')
+    expect(verdictOf(document, 65_536, limits)).toBe(code)
   })
 })
