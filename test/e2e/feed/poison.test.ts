@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { feedOf, finished, preload, Site } from '../../helpers/site.ts'
 
-it('fails a file that kills its reading thread, once, and delivers the other files', async () => {
+it('fails each file that kills its reading thread, once, with a reason and a hint, and delivers the other files', async () => {
   await using site = await Site.open({}, { env: preload('poison.ts') })
   for (const name of ['ends.xml', 'errs.xml', 'grows.xml']) site.drop(name, feedOf(3))
   site.drop('a.xml', feedOf(4))
@@ -33,7 +33,7 @@ it('fails a file that kills its reading thread, once, and delivers the other fil
   expect(stdout + stderr).not.toContain('daemon.condition')
 })
 
-it('reads a failed file again after a retry by a person, or after a change', async () => {
+it('reads a failed file again after a retry by a person, as the same version, and after a change of the file', async () => {
   await using site = await Site.open({}, { env: preload('poison.ts') })
   site.drop('errs.xml', feedOf(3))
   site.drop('ends.xml', feedOf(3))

@@ -24,7 +24,7 @@ import { Folder, jobFor } from '../../helpers/feeds.ts'
 
 const FEED = '<source><job><id>1</id></job></source>'
 
-/** threadsFromNow returns a function that lists the threads started since this call. */
+/** threadsFromNow returns a function that lists the threads that were started since this call. */
 function threadsFromNow(): () => string[] {
   const all = () => readdirSync('/proc/self/task')
   const before = new Set(all())
@@ -32,7 +32,7 @@ function threadsFromNow(): () => string[] {
 }
 
 describe('the feed checker', () => {
-  it('answers several jobs at once', async () => {
+  it('answers each of several jobs that it has at the same time', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const documents = [FEED, '<a>', '<a>&</a>']
@@ -48,7 +48,7 @@ describe('the feed checker', () => {
     ])
   })
 
-  it('starts its thread when a file is announced, or with the first job', async () => {
+  it('starts one thread when files are announced, and else starts its thread with the first job', async () => {
     using folder = new Folder()
     const threads = threadsFromNow()
 
@@ -73,7 +73,7 @@ describe('the feed checker', () => {
     await eventually(() => expect(threads().length).toBeGreaterThanOrEqual(2))
   })
 
-  it('compares two versions by their posting indexes', async () => {
+  it('compares two versions by their posting indexes, and answers null if an index is missing', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const indexes = { older: join(folder.path, 'older'), newer: join(folder.path, 'newer') }
@@ -88,7 +88,7 @@ describe('the feed checker', () => {
     expect(unknown).toBeNull()
   })
 
-  it('rejects an aborted job with its reason and continues with the next one', async () => {
+  it('rejects running, waiting and new jobs with the reason of their abort, leaves no copy, and does the next job', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
@@ -136,7 +136,7 @@ describe('the feed checker', () => {
     expect(existsSync(copyOf('/fatal.xml'))).toBe(false)
   })
 
-  it('repeats the jobs of a dead worker, one by one', async () => {
+  it('repeats the jobs of a dead worker one by one, and rejects only the job that kills it', async () => {
     using folder = new Folder()
     const entry = folder.file(
       'worker.mjs',
@@ -161,7 +161,7 @@ describe('the feed checker', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  it('stays within its memory if each posting spells the paths of its fields differently', async () => {
+  it('reads a feed within its memory if each posting spells the paths of its fields differently', async () => {
     using folder = new Folder()
     await using checker = createFeedChecker()
     const cases = (name: string, n: number) =>
@@ -212,7 +212,7 @@ describe('the feed checker', () => {
     })
   })
 
-  it('rejects the remaining jobs when it is disposed of', async () => {
+  it('rejects the remaining jobs when it is disposed of, and each later job', async () => {
     using folder = new Folder()
     const checker = createFeedChecker()
     const large = `<source>${'<job><id>1</id></job>'.repeat(200_000)}</source>`
@@ -249,11 +249,13 @@ describe('the feed checker', () => {
   })
 })
 
-describe('a difference of which one read hangs', () => {
+describe('a difference for which one read hangs', () => {
   const mapping = { encoding: null, records: null, fields: {} }
   const side = (file: string) => ({ file, mapping, sha256: null })
 
-  /** hangingChecker returns a checker whose reads of `hung.xml` hang in a FIFO, with a clock by which a minute is 1 s. */
+  /**
+   * hangingChecker returns a checker whose reads of `hung.xml` hang in a FIFO, with a clock by which a minute is 1 s.
+   */
   function hangingChecker(folder: Folder) {
     const fifo = join(folder.path, 'fifo')
     execFileSync('mkfifo', [fifo])
@@ -280,7 +282,7 @@ describe('a difference of which one read hangs', () => {
   }
 
   it.each(['older', 'newer'] as const)(
-    'is not known, and is not read again while that read hangs (the %s file)',
+    'is not known, names the %s file as hung, and is not read again while that read hangs',
     async (hung) => {
       const folder = new Folder()
       const checker = hangingChecker(folder)
@@ -316,18 +318,21 @@ describe('a large feed, which another thread hashes', () => {
     ['that is broken in the middle', `<source>${many}&${many}</source>`, 'broken'],
     ['that is broken at its first byte', `&${many}`, 'broken'],
     ['that ends early', `<source>${many}`, 'incomplete'],
-  ])('has the hashes of all its bytes: one %s', async (_, document, verdict) => {
-    using folder = new Folder()
-    const source = folder.file('a.xml', document)
-    const copyTo = join(folder.path, 'copy')
+  ])(
+    'has the hashes of all its bytes with and without a copy, and leaves the copy only if it is ok: one %s',
+    async (_, document, verdict) => {
+      using folder = new Folder()
+      const source = folder.file('a.xml', document)
+      const copyTo = join(folder.path, 'copy')
 
-    const copied = await readFeed(jobFor(source, { copyTo }), withThread)
-    const read = await readFeed(jobFor(source), withThread)
+      const copied = await readFeed(jobFor(source, { copyTo }), withThread)
+      const read = await readFeed(jobFor(source), withThread)
 
-    expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
-    expect(read).toEqual({ ...copied, md5: null })
-    expect(existsSync(copyTo)).toBe(verdict === 'ok')
-  })
+      expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
+      expect(read).toEqual({ ...copied, md5: null })
+      expect(existsSync(copyTo)).toBe(verdict === 'ok')
+    },
+  )
 
   it('has the hashes of its copy', async () => {
     using folder = new Folder()
@@ -339,7 +344,7 @@ describe('a large feed, which another thread hashes', () => {
     expect(result).toMatchObject(digestsOf(readFileSync(copyTo, 'utf8')))
   })
 
-  it('gets an answer if there is nothing to read', async () => {
+  it('gets an answer if it is empty, missing, or cannot be copied', async () => {
     using folder = new Folder()
     const missing = join(folder.path, 'missing')
     const copyTo = join(folder.path, 'no', 'copy')
@@ -370,7 +375,7 @@ describe('a large feed, which another thread hashes', () => {
     closeSync(descriptor)
   })
 
-  it('leaves no copy and no thread after an abort, or after the disposal of the checker', async () => {
+  it('leaves no copy after an abort and is followed by the next feed, and is rejected if the checker is disposed of', async () => {
     using folder = new Folder()
     const checker = createFeedChecker()
     const source = folder.file('a.xml', `<source>${many.repeat(4)}</source>`)
