@@ -94,7 +94,7 @@ describe('after a kill during a request, the next start puts everything right', 
   }
 })
 
-/** pointsOf returns every point that a pass of this story reaches, in order. */
+/** pointsOf returns every point that a pass of this story reaches, in order. It checks the outcome without a kill. */
 async function pointsOf(scenario: Scenario): Promise<string[]> {
   await using site = await Site.open(scenario.config)
   await scenario.prepare(site)
@@ -106,6 +106,7 @@ async function pointsOf(scenario: Scenario): Promise<string[]> {
   return inOrder(readFileSync(log, 'utf8').trimEnd().split('\n'))
 }
 
+/** outcomeAt kills the story at this point, runs it to its end, and returns its outcome. */
 async function outcomeAt(scenario: Scenario, point: string): Promise<string> {
   await using site = await Site.open(scenario.config)
   await scenario.prepare(site)
@@ -116,7 +117,7 @@ async function outcomeAt(scenario: Scenario, point: string): Promise<string> {
   return examined(site, scenario)
 }
 
-/** examined checks everything that is true after every crash, and returns the outcome, which may differ. */
+/** examined checks everything that is true after every crash, and returns the outcome, which can differ. */
 function examined(site: Site, scenario: Scenario): string {
   const versions = site.uploads({ all: true })
   const objects = site.sandbox.objects()

@@ -15,9 +15,9 @@ export interface Scenario {
   feed: string
   /** The last state of the feed's newest version. */
   ends: State
-  /** The contents that storage must have. If the feed ends `uploaded`, the last one is the newest version's. */
+  /** The contents that storage must have. If the feed ends `uploaded`, the last content is its newest version. */
   sent: string[]
-  /** also throws when something else is not true at the end. */
+  /** also throws if anything else that must be true at the end is not true. */
   also?: (site: Site) => void
 }
 
@@ -179,7 +179,8 @@ export const SCENARIOS: Scenario[] = [
 ]
 
 /**
- * settled runs passes until the story is at its end. Only the next pass sees a file that was put back into the folder.
+ * settled runs passes until the story is at its end. Several passes can be needed, because only the next pass sees a
+ * file that was put back into the folder.
  */
 export async function settled(site: Site, scenario: Scenario): Promise<void> {
   const again = async () => {

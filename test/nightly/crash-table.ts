@@ -43,7 +43,7 @@ In a step, \`*\` stands for characters that differ in each run, and \`(2)\` mark
 export class CrashTable {
   readonly #stories = new Map<string, Map<string, string>>()
 
-  /** parse reads a page that \`text\` wrote. */
+  /** parse reads a page that `text` wrote. */
   static parse(document: string): CrashTable {
     const table = new CrashTable()
     for (const section of document.split('\n## ').slice(1)) {
@@ -62,7 +62,7 @@ export class CrashTable {
     this.#stories.set(story, new Map(outcomes))
   }
 
-  /** outcome returns the outcome of a point, or undefined when the page does not have it. */
+  /** outcome returns the outcome of a point, or undefined if the page does not have the point. */
   outcome(story: string, point: string): string | undefined {
     return this.#stories.get(story)?.get(point)
   }
@@ -82,7 +82,7 @@ export class CrashTable {
   }
 }
 
-/** inOrder sorts points by the order in which their steps begin, because steps may overlap. */
+/** inOrder sorts points by the order in which their steps begin, because steps can overlap. */
 export function inOrder(points: string[]): string[] {
   const steps = [...new Set(points.map(stepOf))]
   return steps.flatMap((step) =>
@@ -91,7 +91,7 @@ export function inOrder(points: string[]): string[] {
 }
 
 function stepOf(point: string): string {
-  const moment = MOMENTS.find((one) => point.startsWith(`${one} `)) ?? ''
+  const moment = MOMENTS.find((each) => point.startsWith(`${each} `)) ?? ''
   return point.slice(moment.length + 1)
 }
 

@@ -9,6 +9,6 @@ const SEED = Number(
 )
 const STORIES = Number(process.env.FEEDSYNCD_STORIES ?? 3000)
 
-it('no export goes over one of a later day on the service, unless a person restores it', () => {
+it('no export replaces an export of a later day on the service, unless a person restores it', () => {
   expect(playStories(STORIES, SEED)).toBeGreaterThan(STORIES / 2)
 })

@@ -7,7 +7,7 @@ import { Outlet } from '../helpers/outlet.ts'
 
 const FEEDS = 2_000
 
-it('after an outage of storage, each of 2,000 feeds is stored once, and every tenth in its newer version', async () => {
+it('few requests are sent while storage is down; afterwards each of 2,000 feeds is stored once, and only its newest version', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'storage', kind: 'answer', status: 503 })
   for (let n = 0; n < FEEDS; n++) await outlet.take(`${lettersOf(n)}.xml`, feedOf(2, `Feed ${n}`))

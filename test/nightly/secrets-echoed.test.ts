@@ -29,7 +29,7 @@ const PLACES = Object.keys({ ...SERVICE_PLACES, ...FORM_PLACES, ...STORAGE_PLACE
 
 /** echoOf chooses the secret that the host repeats in a place, and how the host escapes it. */
 function echoOf(place: string, n: number): { secret: string; way: string } {
-  // A host has only letters and digits, and so has this password.
+  // The name of a host can have only letters and digits, as the password of the proxy has.
   if (place.includes('host')) return { secret: 'proxy password', way: 'as it is' }
   const secret = SECRETS[n % SECRETS.length] ?? ''
   // Addresses have their own escapes.
@@ -60,8 +60,10 @@ async function fetched(socketPath: string, path: string): Promise<string> {
 }
 
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
+/** GRAM is how many letters and digits in a row give a secret away. */
 const GRAM = 10
 
+/** gramsOf returns every part of GRAM letters and digits of the secrets, and of their hexadecimal forms. */
 function gramsOf(secrets: Iterable<string>): Map<string, string> {
   const grams = new Map<string, string>()
   for (const secret of secrets)
@@ -70,13 +72,13 @@ function gramsOf(secrets: Iterable<string>): Map<string, string> {
   return grams
 }
 
-/** leaksIn returns the secrets of which a text has ten letters and digits in a row; other characters do not count. */
+/** leaksIn returns the secrets of which a text has GRAM letters and digits in a row. Other characters do not count. */
 function leaksIn(text: string, secrets: ReadonlyMap<string, string>): string[] {
   const all = letters(text)
   const found = new Set<string>()
   for (let at = 0; at + GRAM <= all.length; at++) {
-    const one = secrets.get(all.slice(at, at + GRAM))
-    if (one !== undefined) found.add(one)
+    const secret = secrets.get(all.slice(at, at + GRAM))
+    if (secret !== undefined) found.add(secret)
   }
   return [...found]
 }
@@ -169,7 +171,7 @@ it('a daemon never shows the secrets that service and storage repeat in their an
   ]
   const grams = gramsOf(secrets)
   const found = places.flatMap(([name, text]) =>
-    leaksIn(text, grams).map((one) => `${one} in ${name}`),
+    leaksIn(text, grams).map((secret) => `${secret} in ${name}`),
   )
   expect(secrets.size).toBeGreaterThan(PLACES.length)
   expect(found).toEqual([])
@@ -208,7 +210,8 @@ it('campaign calls and doctor never show the secrets that the service repeats', 
       ['campaigns', 'search', '--json'],
     ]) {
       const { stdout, stderr } = await site.run(...command)
-      found.push(...leaksIn(stdout + stderr, gramsOf(secrets())).map((one) => `${one} ${command}`))
+      const leaks = leaksIn(stdout + stderr, gramsOf(secrets()))
+      found.push(...leaks.map((leak) => `${leak} in ${command}`))
     }
   }
   const doctor = await site.run('doctor')

@@ -15,14 +15,14 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** The program; null if there is none, and then the tests are skipped. */
+/** CHROMIUM is the path of the browser; null if this host has none, and then the tests are skipped. */
 export const CHROMIUM = PLACES.find(isProgram) ?? null
 
 if (CHROMIUM === null) {
   console.warn('skipped: there is no Chromium here; apt-get install chromium, or set CHROMIUM')
 }
 
-/** A long limit, because a browser is slow on a busy host: it only ends a test that hangs. */
+/** SLOW is a long limit, in ms, because a browser is slow on a busy host. It only ends a test that hangs. */
 export const SLOW = { timeout: 1_800_000 }
 
 /** launch starts the browser with a new, empty profile. */
@@ -30,7 +30,7 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS, ...SLOW })
 }
 
-export interface Look {
+export interface PageOptions {
   colours?: 'light' | 'dark'
   /** CSS pixels. */
   width?: number
@@ -45,8 +45,13 @@ export interface Watched {
   faults: string[]
 }
 
-export async function open(browser: Browser, url: string, look: Look = {}): Promise<Watched> {
-  const { colours = 'light', width = 1280, script = true, first = '' } = look
+/** open opens a page, and records its faults until the test ends. */
+export async function open(
+  browser: Browser,
+  url: string,
+  options: PageOptions = {},
+): Promise<Watched> {
+  const { colours = 'light', width = 1280, script = true, first = '' } = options
   const context = await browser.newContext({
     ...{ colorScheme: colours, javaScriptEnabled: script, reducedMotion: 'reduce' },
     viewport: { width, height: width < 500 ? 844 : 900 },
@@ -77,7 +82,7 @@ export function overflows(page: Page): Promise<string[]> {
   return page.evaluate(OVERFLOWS)
 }
 
-/** A string, because this project has no types of a browser's globals. */
+/** OVERFLOWS is a string, because this project has no types of a browser's globals. */
 const OVERFLOWS = `(() => {
   const width = document.documentElement.clientWidth
   const edge = document.querySelector('main').getBoundingClientRect().right

@@ -9,9 +9,9 @@ import { statusWith } from '../../helpers/ops/status-report.ts'
 import { CHROMIUM, launch, open, overflows, SLOW } from './chromium.ts'
 import { addVersion, serve } from './scenes.ts'
 
-/** Each attack alone, and each pair of the 44. */
+/** NAMES has room for each of the 44 attacks alone and for each pair of attacks. */
 const NAMES = 44 + 44 * 44
-/** Names on one page. Odd, so that each attack meets each of the states. */
+/** BATCH is how many names are on one page. In a pair, the second attack meets each of the states. */
 const BATCH = 12
 const STATES: State[] = ['held', 'rejected', 'failed', 'incomplete']
 
@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
     expect(faults).toEqual([])
   })
 
-  it('have pages of their own, and every link leads to the right one', async () => {
+  it('have pages of their own for feed and version, which show the name, and the search finds each name', async () => {
     const { history } = temporaryHistory()
     const names = hostileNames(44).filter((name) => name.isWellFormed())
     for (const [n, feed] of names.entries()) {
@@ -74,7 +74,9 @@ describe.skipIf(CHROMIUM === null)('hostile names and reasons in a browser', SLO
       })
     }
     const url = await serve(history)
-    /** Two pages at a time, because a page often waits for the server. */
+    /**
+     * walk visits the pages of every second name, so that two browser pages are open while one waits for the server.
+     */
     const walk = async (part: number) => {
       const { page, faults } = await open(browser, url, { width: 390 })
       for (const [n, name] of names.entries()) {

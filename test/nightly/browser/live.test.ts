@@ -15,7 +15,7 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
   }, SLOW.timeout)
   afterAll(() => browser.close(), SLOW.timeout)
 
-  it('shows new feeds without a reload, keeps the focus, and says when the daemon does not answer', async () => {
+  it('shows new feeds and what needs attention without a reload, keeps the focus, and says when the daemon is gone', async () => {
     const http = { listen: '127.0.0.1:0' }
     await using site = await Site.open({ http }, { clock: quickClock() })
     const daemon = await site.daemon()
@@ -79,7 +79,7 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
     expect(faults).toEqual([])
   })
 
-  it('shows the same content without a script', async () => {
+  it('shows its heading and its feeds without a script', async () => {
     const { page } = await open(browser, await scene('busy'), { script: false })
 
     expect(await page.locator('h1').textContent()).toBe('1 feed and 1 campaign need attention')
@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === null)('the page of a running daemon', SLOW, () => {
   })
 })
 
-/** Hides the page and lets its time pass a hundred times as fast. */
+/** HIDDEN_AND_QUICK hides the page, and lets its clock run a hundred times and its timers ten times as fast. */
 const HIDDEN_AND_QUICK = `
   Object.defineProperty(Document.prototype, 'hidden', { get: () => true })
   const after = AbortSignal.timeout.bind(AbortSignal)
@@ -96,7 +96,7 @@ const HIDDEN_AND_QUICK = `
   performance.now = () => 100 * now()
 `
 
-/** Makes the page refresh ten times as often: its only timer is 3 s. */
+/** TEN_TIMES_AS_OFTEN makes the page refresh ten times as often: its only timer is 3 s. */
 const TEN_TIMES_AS_OFTEN = `
   const after = AbortSignal.timeout.bind(AbortSignal)
   AbortSignal.timeout = (ms) => after(ms / 10)

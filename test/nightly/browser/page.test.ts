@@ -35,7 +35,7 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
         for (const size of SIZES) {
           await page.setViewportSize(size)
           expect(await overflows(page)).toEqual([])
-          // The page of a version may be longer: it has every event.
+          // The page of a version can be longer, because it has every event.
           if (!path.startsWith('version'))
             expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3000)
         }
@@ -50,11 +50,11 @@ describe.skipIf(CHROMIUM === null)('the status page in a browser', SLOW, () => {
   )
 })
 
-/** Texts with less contrast than WCAG's level AA, by its formula for relative luminance. */
+/** FAINT is a script. It returns the texts with less contrast than WCAG's level AA, by its formula for luminance. */
 const FAINT = `(() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number)
   const light = (colour) => {
-    const [r, g, b] = parts(colour).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    const [r, g, b] = parts(colour).map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
   const ground = (element) => {

@@ -1,5 +1,5 @@
-// Histories for the browser: nothing yet, a busy day, everything broken. The real endpoint serves them from a real
-// history. Their times do not change.
+// Scenes for the browser: nothing yet, a busy day, everything broken, and several numbers of feeds. The real endpoint
+// serves each scene from a real history whose times never change.
 
 import { onTestFinished } from 'vitest'
 import { statusOf, versionOf } from '../../../src/app/status.ts'
@@ -20,7 +20,7 @@ export const NOW = Date.UTC(2026, 10, 20, 12)
 
 export type SceneName = 'empty' | 'busy' | 'broken' | 'few' | 'some' | 'many'
 
-/** The part of the configuration that the pages need. */
+/** CONFIG is the part of the configuration that the pages need. */
 const CONFIG = {
   service: { baseUrl: 'https://api.sponsor.example/api', identity: { account: '123' } },
   campaigns: { file: '/nonexistent/campaigns.yaml', explicit: false },
@@ -64,6 +64,7 @@ function surroundingsOf(state: DaemonState) {
   return { clock, commandLine, config: CONFIG, snapshot: { running: true, state } }
 }
 
+/** scene serves a scene until the test ends, and returns its address. */
 export function scene(name: SceneName): Promise<string> {
   const { history } = temporaryHistory()
   switch (name) {
@@ -87,7 +88,7 @@ export function scene(name: SceneName): Promise<string> {
   }
 }
 
-/** withCampaigns judges a report again, with these campaigns in it. */
+/** withCampaigns returns a status with these campaigns, whose problems include the problems of the campaigns. */
 function withCampaigns(
   history: History,
   campaigns: CampaignRun,
@@ -208,7 +209,7 @@ const QUEUED_AGAIN: Story['steps'] = [
   ['queued', 'storage answered 503 SlowDown'],
 ]
 
-/** Adds two weeks of nightly versions of a feed that grows and shrinks a little. */
+/** fortnight adds two weeks of nightly versions of a feed that grows and shrinks a little. */
 function fortnight(history: History, feed: string, postings: number, until = 0): void {
   for (let day = 14; day >= until; day -= 1) {
     const count = Math.round(postings * (1 + 0.18 * Math.sin(day * 0.9 + postings)))
@@ -338,7 +339,7 @@ function broken(history: History): void {
   })
 }
 
-/** Adds feeds of a customer each: a tenth is rejected for one reason, a tenth is held, each for a reason of its own. */
+/** troubled adds feeds: a tenth is rejected for the same reason, a tenth held for different reasons, a tenth queued. */
 function troubled(history: History, feeds: number): void {
   for (let n = 0; n < feeds; n++) {
     const feed = `customers/north-west-region-${String(n).padStart(3, '0')}/jobs-export-full.xml`

@@ -10,7 +10,7 @@ import { explore, type Mutation } from '../../helpers/campaigns/model.ts'
 import type { Host } from '../../helpers/campaigns/world.ts'
 
 const SEED = Number(process.env.FEEDSYNCD_SEED ?? 20_261_122)
-/** Requisition ids of postings of other keys. */
+/** OTHERS are requisition ids of postings that belong to other entries. */
 const OTHERS = ['R-K2-1', 'R-K3-5']
 const widened = ({ body }: { body: object | null }) => {
   const { targeting } = Object(body)
@@ -18,6 +18,7 @@ const widened = ({ body }: { body: object | null }) => {
 }
 
 const HISTORIES = 6000
+/** sent has the budget that was sent with each new campaign, by the id of the campaign. */
 const sent = new Map<string, number | null | undefined>()
 
 /** answering changes the campaigns in the answers to reads. */

@@ -1,5 +1,5 @@
-// Where inbox and state lie on one file system that can clone, the private copy of a large feed shares the blocks of the
-// vendor's file.
+// Where inbox and state lie on one file system that can clone, the private copy of a large feed shares the blocks of
+// the vendor's file.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -44,7 +44,7 @@ describe.each<FileSystem>(['xfs', 'btrfs'])('the private copy on %s', (type) => 
     expect(copiesOf(site).map(isShared)).toEqual([true])
   })
 
-  it('is sent as it was checked, though the vendor rewrites the file in place before', async (test) => {
+  it('is sent as it was checked, though the vendor rewrites the file before; then the rewritten file is sent', async (test) => {
     using disk = diskOf(type, test)
     await using site = await Site.open()
     putOn(disk, site)
@@ -62,7 +62,7 @@ describe.each<FileSystem>(['xfs', 'btrfs'])('the private copy on %s', (type) => 
     expect(storedIn(site)).toEqual([LARGE, OTHER].map(sha256).sort())
   })
 
-  it('may be read by nobody else, though everybody may read the file', async (test) => {
+  it('is a clone that no other user can read, though every user can read the file', async (test) => {
     using disk = diskOf(type, test)
     const copyTo = join(disk.folder, 'copy')
     const source = join(disk.folder, 'jobs.xml')
@@ -75,7 +75,7 @@ describe.each<FileSystem>(['xfs', 'btrfs'])('the private copy on %s', (type) => 
     expect(statSync(copyTo).mode & 0o777).toBe(0o600)
   })
 
-  it('is written where the inbox lies on another file system', async (test) => {
+  it('is written, and private, where the inbox lies on another file system', async (test) => {
     using disk = diskOf(type, test)
     using inbox = new Folder()
     const copyTo = join(disk.folder, 'copy')
@@ -88,7 +88,7 @@ describe.each<FileSystem>(['xfs', 'btrfs'])('the private copy on %s', (type) => 
   })
 })
 
-it('a copy is written on Btrfs if its file system may not share the blocks of the file', async (test) => {
+it('a copy is written on Btrfs if the blocks of the file cannot be shared (chattr +C)', async (test) => {
   using disk = diskOf('btrfs', test)
   const [source, copyTo] = [join(disk.folder, 'jobs.xml'), join(disk.folder, 'copy')]
   writeFileSync(source, '')
@@ -102,7 +102,7 @@ it('a copy is written on Btrfs if its file system may not share the blocks of th
   expect(readFileSync(copyTo, 'utf8')).toBe(LARGE)
 })
 
-it('after a power cut on XFS, each version that was accepted has its copy, cloned or written', async (test) => {
+it('after a power cut on XFS, each accepted version is uploaded from its copy, whether cloned or written', async (test) => {
   using disk = diskOf('xfs', test)
   await using site = await Site.open()
   putOn(disk, site)

@@ -20,7 +20,7 @@ const OTHER = Buffer.from(feedOf(2_000, 'Baker'.repeat(100)))
 
 describe.each<FileSystem>(['xfs', 'btrfs', 'ext4'])('on %s', (type) => {
   it.for(CHANGES)(
-    `a feed is copied as it settled or not at all: its writer may %s`,
+    'a feed is copied as it settled or not at all, though its writer does this meanwhile: %s',
     async (change, test) => {
       using disk = diskOf(type, test)
       const outcomes = await outcomesOf(change, disk.folder)
@@ -32,7 +32,7 @@ describe.each<FileSystem>(['xfs', 'btrfs', 'ext4'])('on %s', (type) => {
 })
 
 it.for<FileSystem>(['xfs', 'btrfs', 'ext4'])(
-  'on %s, a half-written feed that never rests is not taken: both readings are of the file, and none of a clone',
+  'on %s, a half-written feed that never rests is reported as changed if it changes while it is read',
   async (type, test) => {
     using disk = diskOf(type, test)
     const [file, copyTo] = [join(disk.folder, 'jobs.xml'), join(disk.folder, 'copy')]
@@ -46,7 +46,7 @@ it.for<FileSystem>(['xfs', 'btrfs', 'ext4'])(
   },
 )
 
-/** outcomesOf returns what became of the feed: one of the two that may be, or what went wrong. */
+/** outcomesOf returns what became of the feed each time: "as it settled", "changed", or what went wrong. */
 async function outcomesOf(change: Change, folder: string): Promise<Set<string>> {
   const writer = new Worker(new URL('writer.ts', import.meta.url))
   const [file, copyTo] = [join(folder, 'jobs.xml'), join(folder, 'copy')]
@@ -72,6 +72,7 @@ async function outcomesOf(change: Change, folder: string): Promise<Set<string>> 
   return outcomes
 }
 
+/** readAs says what a copy contains. */
 function readAs(copy: string): string {
   if (!existsSync(copy)) return 'refused'
   return readFileSync(copy).equals(SETTLED) ? 'as it settled' : 'a mixture'

@@ -99,7 +99,6 @@ describe('a feed that ends early', () => {
     '<a>&#x',
     '<a><![CDA',
     '<a b="',
-    '</'.slice(0, 1),
   ])('is incomplete as %j', (prefix) => {
     expect(verdictOf(prefix)).toBe('incomplete')
   })
@@ -132,7 +131,7 @@ describe('a feed that ends early', () => {
     },
   )
 
-  it('is complete with white space, comments and instructions after its root', () => {
+  it('is complete with white space, comments and instructions after its root, and incomplete inside a comment', () => {
     expect(verdictOf('<a/>\r\n<!-- x --><?y?>  ')).toBe('complete')
     expect(verdictOf('<a/><!-- x')).toBe('incomplete')
   })
@@ -172,7 +171,7 @@ describe('a broken feed', () => {
 
     for (let length = 0; length < document.length; length++) {
       const verdict = verdictOf(document.subarray(0, length))
-      // Before the "<", "&D" may still become "&D;", although that entity does not exist either.
+      // Before the "<", "&D" can still become "&D;", although the entity "&D;" does not exist either.
       expect(verdict).toBe(length <= known ? 'incomplete' : 'not-well-formed')
     }
   })

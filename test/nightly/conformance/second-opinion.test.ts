@@ -1,5 +1,5 @@
-// Compares the checker with saxes on damaged documents. FEEDSYNCD_MUTATIONS and FEEDSYNCD_SEED are those of
-// mutations.test.ts. Real feeds are damaged too if they are present.
+// Compares the checker with saxes on damaged documents. FEEDSYNCD_MUTATIONS sets the number of documents, and
+// FEEDSYNCD_SEED the first seed. Real feeds are damaged too if they are present.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ describe('the checker and saxes', () => {
     }
   })
 
-  it('both refuse a document with two adjacent faults, and may name either fault', () => {
+  it('both refuse a document with two adjacent faults, of which each can name another', () => {
     const documents = ['<!--<!--\ufffe', '<s/\f'].map((text) => Buffer.from(text))
 
     expect(unlikeSaxes(documents)).toEqual([])

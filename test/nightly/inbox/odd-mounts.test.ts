@@ -69,7 +69,7 @@ describe.skipIf(NO_FUSE !== null)(title, () => {
     },
   )
 
-  it('whose server stops answering: 200 feeds beside it are delivered within a minute, and it costs one thread', async () => {
+  it('whose server stops answering: 200 feeds beside it are delivered within a minute, and it costs at most three threads', async () => {
     await using site = await Site.open({ inbox: { rescan: '5s' } })
     await using mount = await OddMount.at(site.inbox)
     site.drop('hung/jobs.xml', feedOf(2))
@@ -95,7 +95,7 @@ describe.skipIf(NO_FUSE !== null)(title, () => {
     expect(readdirSync(site.inbox)).toContain('hung')
   })
 
-  it('with one file whose read hangs: it is skipped after a minute, and twenty feeds beside it are sent', async () => {
+  it('with one file whose read hangs: it is skipped, twenty feeds beside it are sent, and it is sent when it can be read', async () => {
     await using site = await Site.open({ inbox: { rescan: '5s' } })
     await using mount = await OddMount.at(site.inbox)
     mount.set('hang-read')
@@ -115,7 +115,7 @@ describe.skipIf(NO_FUSE !== null)(title, () => {
     expect(reason).toContain('a read hangs')
   })
 
-  it('where another program has the file open: it is named, and sent when that program closes it', async () => {
+  it('where another program has a file open: it is skipped with a reason and a hint, and sent when it is closed', async () => {
     await using site = await Site.open()
     await using mount = await OddMount.at(site.inbox)
     mount.set('busy', '16')

@@ -23,7 +23,7 @@ state: { directory: /var/lib/feedsyncd }
 http: { listen: "127.0.0.1:9464" }
 `
 
-/** Puts the blocks for a host without the package first; the page begins with the most frequent tasks. */
+/** inOrder returns the blocks of the page, and first the blocks for a host without the package. */
 const inOrder = () =>
   blocks()
     .map((block, n) => ({ ...block, n: n + 1 }))
@@ -56,11 +56,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
   const uploads = async () => JSON.parse(await machine.must('feedsyncd status --json')).uploads
   const untilUploaded = (feed: string) =>
     vi.waitFor(async () => {
-      const states = (await uploads()).map((u: { feed: string; state: string }) => [
-        u.feed,
-        u.state,
-      ])
-      expect(states).toContainEqual([feed, 'uploaded'])
+      expect(await uploads()).toContainEqual(expect.objectContaining({ feed, state: 'uploaded' }))
     }, 60_000)
   const untilUnit = (property: string, value: string | RegExp) =>
     vi.waitFor(async () => expect(await machine.unit(property)).toMatch(value), 60_000)
@@ -92,7 +88,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     }
   })
 
-  it('installs on a minimal Debian, says what to do next, and does not start the daemon', async () => {
+  it('installs on a minimal Debian, says what to do next, hides its configuration, and does not start the daemon', async () => {
     before = await machine.files()
 
     const { code, said } = await install(1)
@@ -112,7 +108,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     ])
   })
 
-  it('ends with 78 for a mistake in the configuration, and systemd does not restart it', async () => {
+  it('ends with 78 for a mistake in the configuration, which the log names, and systemd does not restart it', async () => {
     write('etc/feedsyncd/service.key', '', 0o600)
     write('etc/feedsyncd/feedsyncd.yaml', 'service: { baseURL: "https://example.com" }\n')
     await machine.must('systemd-tmpfiles --create feedsyncd.conf')
@@ -129,7 +125,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(log).toMatch(/feedsyncd\.yaml:1:\d+ service\.baseURL: .*baseUrl/)
   })
 
-  it('starts with four lines and a key, and is ready when it can take feeds', async () => {
+  it('starts with four lines of configuration and a key, tells systemd its status, and runs as its own user', async () => {
     await machine.must('mkdir -p /srv/ats/export')
     await machine.must(
       'systemd-run --quiet --unit=sandbox feedsyncd sandbox --dir /srv/sandbox --port 8700',
@@ -146,7 +142,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(await machine.must(`stat -c %U /proc/${pid}`)).toBe('feedsyncd')
   })
 
-  it('gets the key from systemd, and only systemd can read the file', async () => {
+  it('leaves the key file to root: its own user cannot read the file', async () => {
     expect(await machine.must('stat -c "%a %U" /etc/feedsyncd/service.key')).toBe('600 root')
     const cannot = await machine.run(
       'setpriv --reuid feedsyncd --regid feedsyncd --clear-groups cat /etc/feedsyncd/service.key',
@@ -154,7 +150,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(cannot.stderr).toContain('Permission denied')
   })
 
-  it('delivers a dropped feed, and shows it in status and on the page', async () => {
+  it('delivers a dropped feed to storage, and shows it in status and on the page', async () => {
     await drop('jobs.xml', feedOf(3))
 
     await untilUploaded('jobs.xml')
@@ -176,9 +172,10 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     expect(stdout).not.toMatch(/^problem/m)
   })
 
-  it('writes one JSON line with a priority for each event to the journal', async () => {
+  it('writes JSON lines with a message and a priority to the journal', async () => {
     const lines = (await machine.must('journalctl -u feedsyncd -o json')).split('\n')
-    const own = lines.map((line) => JSON.parse(line)).filter((l) => `${l.MESSAGE}`.startsWith('{'))
+    const entries = lines.map((line) => JSON.parse(line))
+    const own = entries.filter(({ MESSAGE }) => `${MESSAGE}`.startsWith('{'))
 
     expect(own.length).toBeGreaterThan(0)
     expect(own.every((entry) => JSON.parse(entry.MESSAGE).msg !== undefined)).toBe(true)
@@ -197,7 +194,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
     await untilUnit('ActiveState', /^active$/)
   })
 
-  it('notifies systemd itself if systemd opens the socket for it (253 and later)', async ({
+  it('notifies systemd itself, with less exposure, if systemd opens the socket for it (253 and later)', async ({
     skip,
   }) => {
     const version = Number(/^systemd (\d+)/.exec(await machine.must('systemctl --version'))?.[1])
@@ -443,8 +440,7 @@ describe.runIf(canInstall)('the package on a fresh Debian', { timeout: 3 * MINUT
             .replace(/\bID\b/, String(id))
             .replace('https://api.example.com', 'http://127.0.0.1:8700')
           const { code, stdout, stderr } = await machine.run(`cd /root && ${line}`)
-          if (!answersByCode(command))
-            expect([line, code, stdout + stderr][1], `${line}\n${stdout}${stderr}`).toBe(0)
+          if (!answersByCode(command)) expect(code, `${line}\n${stdout}${stderr}`).toBe(0)
         }
       },
     )

@@ -10,7 +10,7 @@ import { parseAllDocuments } from 'yaml'
 
 const SCHEMA = 'kubernetes-models@4.5.1'
 const EXAMPLE = join(import.meta.dirname, '../../../systemd/examples/kubernetes.yaml')
-/** Prints the kind of each object that the schema accepts. */
+/** JUDGE is a program. It prints the kind of each object that the schema accepts, and fails for any other object. */
 const JUDGE = `
 import * as core from 'kubernetes-models/v1'
 import * as apps from 'kubernetes-models/apps/v1'
@@ -20,7 +20,10 @@ for (const object of JSON.parse(process.argv[2])) {
 }
 `
 
-it('the schema of Kubernetes accepts every field of the example', ({ skip, onTestFinished }) => {
+it('the schema of Kubernetes accepts the example, and refuses a field of a wrong type', ({
+  skip,
+  onTestFinished,
+}) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')

@@ -11,7 +11,7 @@ import { vi } from 'vitest'
 const BOOT = join(import.meta.dirname, 'boot-machine')
 const MIRROR = process.env.FEEDSYNCD_DEBIAN_MIRROR ?? 'http://deb.debian.org/debian'
 const RELEASE = process.env.FEEDSYNCD_DEBIAN_RELEASE ?? 'bookworm'
-/** A root that debootstrap made before: copying it saves time. */
+/** MADE is the path of a root that debootstrap made before, because copying it saves time; undefined without one. */
 const MADE = process.env.FEEDSYNCD_DEBIAN_ROOT
 
 export interface Answer {
@@ -60,6 +60,7 @@ export class Machine implements AsyncDisposable {
     return machine
   }
 
+  /** boot starts the machine, and resolves when its systemd runs all units. */
   async boot(): Promise<void> {
     const shell = spawn(BOOT, [this.root, this.#cgroup], {
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -96,6 +97,7 @@ export class Machine implements AsyncDisposable {
     return stdout.trimEnd()
   }
 
+  /** unit returns a property of the unit feedsyncd. */
   unit(property: string): Promise<string> {
     return this.must(`systemctl show feedsyncd --value --property=${property}`)
   }
@@ -143,7 +145,7 @@ export class Machine implements AsyncDisposable {
   }
 }
 
-/** unifiedGroups returns the mount point of cgroup v2, which may exist beside cgroup v1. */
+/** unifiedGroups returns the mount point of cgroup v2, which can exist beside cgroup v1. */
 function unifiedGroups(): string {
   const line = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

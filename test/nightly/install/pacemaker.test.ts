@@ -90,7 +90,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
   const disk = join(out, 'disk')
   const nodes = {} as Record<Name, Machine>
   const servers: { close: () => unknown }[] = []
-  /** Hosts that the fencing device switched off. */
+  /** fenced has the hosts that the fencing device switched off. */
   const fenced: Name[] = []
   let deviceWorks = true
   let refused = 0
@@ -98,7 +98,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
   let site: Site
 
   const host = (line: string) => execFileSync('sh', ['-c', line], { encoding: 'utf8' })
-  /** runningOn answers the hosts on which the daemon runs now. */
+  /** runningOn returns the hosts on which the daemon runs now. */
   const runningOn = async () => {
     const names = ['node-a', 'node-b'] as const
     const answers = await Promise.all(
@@ -275,7 +275,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
     expect(await runningOn()).toEqual([active])
   })
 
-  it('when the network between the hosts is cut, the waiting host is fenced, and two daemons never run', async () => {
+  it('when the network between the hosts is cut, the waiting host is fenced, and the daemon runs on where it ran', async () => {
     fenced.length = 0
     const seen = new Set<string>()
     const cutAt = Date.now()
@@ -296,7 +296,7 @@ describe.runIf(canRun)('two hosts and a disk that moves', { timeout: 5 * MINUTE 
     await untilUploaded(active, 'cut.xml')
   })
 
-  it('when the fencing device is dead, no daemon starts until the device works again', async () => {
+  it('when a host dies and the fencing device is dead, the other host starts the daemon only when the device works', async () => {
     await boot(other(active))
     await joinCluster(other(active))
     await untilBothOnline()

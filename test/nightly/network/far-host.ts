@@ -11,11 +11,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Site } from '../../helpers/site.ts'
 
-/** This host's end of the line. */
+/** HERE is the address of this host's end of the line. */
 const HERE = '10.213.7.1'
-/** Nobody has this address: packets to it are lost. */
+/** NOBODY is an address that no host has, so packets to it are lost. */
 export const NOBODY = '10.213.7.99'
-/** The line carries no IPv6, so packets to this address are lost. */
+/** DEAD is an IPv6 address. The line carries no IPv6, so packets to this address are lost. */
 const DEAD = 'fd00:213::1'
 const BASE_PATH = '/api'
 
@@ -27,9 +27,9 @@ export function whyNot(): string | null {
 }
 
 export interface FarOptions {
-  /** From one end of the line to the other, in ms. */
+  /** How long a packet takes from one end of the line to the other, in ms. */
   delayMs: number
-  /** The family of addresses of far.test that the system tries first. `none`: only a name server knows the name. */
+  /** The family of addresses of far.test that the system tries first. `none` means that only a name server knows it. */
   first: 'IPv4' | 'IPv6' | 'none'
   /** The content of /etc/resolv.conf. */
   resolv?: string
@@ -138,7 +138,10 @@ async function frontOf(site: Site) {
 
 const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
 
-/** nameServer knows the IPv4 address of far.test, and no other name. It listens at this host's end of the line. */
+/**
+ * nameServer starts a name server at this host's end of the line. It knows the IPv4 address of far.test and no other
+ * name.
+ */
 async function nameServer(): Promise<AsyncDisposable> {
   const server = createSocket('udp4', (query, from) => {
     const end = query.indexOf(0, 12) + 5

@@ -1,4 +1,5 @@
-// The service on another continent, behind a satellite, and behind a name server that is down: a real line with a delay.
+// The service on another continent, behind a satellite, and behind a name server that is down: a real line with a
+// delay.
 
 import { describe, expect, it } from 'vitest'
 import { feedOf, finished } from '../../helpers/site.ts'
@@ -25,7 +26,7 @@ describe.skipIf(whyNot() !== null)('a feed is stored at the first attempt', () =
     expect(attempts).toBe(1)
   })
 
-  it('although the first name server is down and each name is looked up in three domains before', async () => {
+  it('although the first name server is down, and each name is first looked up in three search domains', async () => {
     const resolv = `nameserver ${NOBODY}\nnameserver ${HERE}\n${SEARCH}`
     await using far = await FarHost.open({ delayMs: 50, first: 'none', resolv })
     far.site.drop('jobs.xml', feedOf(3))

@@ -76,7 +76,7 @@ export class Play implements AsyncDisposable {
     this.#trouble.returned = (path) => this.#expectFolderFile(path)
   }
 
-  /** open prepares a host. A third of them belong to a partner, with a folder for each account; dispositions differ. */
+  /** open prepares a host. A third of the hosts belong to a partner, with a folder for each account. */
   static async open(seed: number): Promise<Play> {
     const next = random(seed)
     const isPartner = next() < 0.33
@@ -104,7 +104,7 @@ export class Play implements AsyncDisposable {
     return new Play(next, site, played, paths)
   }
 
-  /** play takes random actions, then ends all faults and waits until everything is at rest. */
+  /** play takes random actions, then ends all faults and waits until nothing is left to do. */
   async play(): Promise<Played> {
     for (let step = 0, steps = 8 + this.#int(8); step < steps; step++) {
       this.#daemon ??= await this.#site.daemonProcess()
@@ -214,7 +214,7 @@ export class Play implements AsyncDisposable {
     }
   }
 
-  /** #expectFolderFile makes the file in the folder the expected one again, also after a restore. */
+  /** #expectFolderFile expects the file in the folder again, also after a person restored another version. */
   #expectFolderFile(path: string): void {
     const inFolder = this.#played.inFolder.get(path)
     if (inFolder !== undefined) this.#played.expected.set(path, inFolder)
@@ -234,7 +234,7 @@ export class Play implements AsyncDisposable {
     decided.add(held.id)
   }
 
-  /** #restore restores an earlier version, but only at rest, when the last version is known. */
+  /** #restore restores an earlier version, but only while the newest version is uploaded and the expected version. */
   async #restore(path: string): Promise<void> {
     const { expected, feedOf: feed, whole } = this.#played
     const wanted = expected.get(path)
@@ -293,7 +293,7 @@ export class Play implements AsyncDisposable {
     await systemClock.sleep(this.#int(choice > 0.7 ? 400 : 20))
   }
 
-  /** #until waits for at most half a second, because the state may never come. */
+  /** #until waits until `holds` is true, but for at most half a second, because it might never be true. */
   async #until(holds: () => boolean): Promise<void> {
     for (let look = 0; look < 100 && !holds(); look++) await systemClock.sleep(5)
   }
@@ -315,7 +315,7 @@ export class Play implements AsyncDisposable {
     for (let pass = 0; pass < 6; pass++) {
       await this.#site.run('run', '--once')
       const waiting = this.#site.uploads({ all: true, states: ['queued', 'failed'] })
-      // On a busy machine, a pass may end before a file has settled.
+      // On a busy machine, a pass can end before a file has settled.
       const pending = this.#site.uploads({ all: true, states: ['settling', 'checking'] })
       const half = readdirSync(this.#site.inbox, { recursive: true, encoding: 'utf8' })
       const isTidy = !half.some((name) => name.endsWith('.taken'))

@@ -21,9 +21,11 @@ const ERRORS: readonly FileFault[] = ['EIO', 'ESTALE', 'EMFILE', 'ETIMEDOUT']
 export class Trouble {
   readonly #site: Site
   readonly #files: FaultyFiles | null
-  /** Called when a file replaces a link again: its ctime is new, as after a touch. */
+  /**
+   * returned is called when a file takes the place of its link again. The file then has a new ctime, as after a touch.
+   */
   returned: (path: string) => void = () => {}
-  /** Replaces the link by the earlier file or folder. */
+  /** #unlink replaces the link by the earlier file or folder. */
   #unlink: () => void = () => {}
 
   constructor(site: Site) {
@@ -71,13 +73,14 @@ export class Trouble {
     this.#unlink = () => {}
   }
 
+  /** end ends all troubles of the host. */
   end(): void {
     this.unlink()
     this.#files?.clearFaults()
     this.#setClock(0)
   }
 
-  /** #link replaces `path` by a link to a feed outside the inbox. */
+  /** #link replaces `path`, a feed or its folder, by a link out of the inbox, and returns what it did. */
   #link(path: string, feed: string): string {
     this.end()
     const place = join(this.#site.inbox, path)
@@ -90,7 +93,7 @@ export class Trouble {
     renameSync(place, parked)
     symlinkSync(elsewhere, place)
     this.#unlink = () => {
-      // The daemon may have put its own file at the place of the link, but must never write through the link.
+      // The daemon might have put its own file at the place of the link, but must never write through the link.
       if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(place)
       if (existsSync(place)) return rmSync(parked, { recursive: true, force: true })
       renameSync(parked, place)

@@ -1,4 +1,4 @@
-// Checks a run of the soak that is at rest: no version is lost, stuck or wrong.
+// Checks a run of the soak after its end: no version is lost, stuck or wrong.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { UploadReport } from '../../../src/ops/upload-report.ts'
 import type { Site } from '../../helpers/site.ts'
 
-/** Expected is the result that the last action at a path must have. */
+/** Expected says what must become of the file that the last action left at a path. */
 export type Expected =
   | { kind: 'whole'; sha256: string; postings: number }
   | { kind: 'broken'; sha256: string }
@@ -18,21 +18,25 @@ export interface Played {
   afterUpload: 'keep' | 'archive' | 'delete'
   /** A feed that ends early is rejected within the run. */
   rejectsEarly: boolean
+  /** feedOf returns the name of the feed at a path. */
   feedOf: (path: string) => string
-  /** By path: the expected result of its feed. */
+  /** The expected result of the feed at each path. */
   expected: Map<string, Expected>
-  /** By path: the last file that was put into the folder. */
+  /** The expected result of the last file that was put into the folder at each path. */
   inFolder: Map<string, Expected>
-  /** Every whole feed that was ever in the folder: hash to postings. */
+  /** The SHA-256 of every whole feed that was ever in the folder, with the number of its postings. */
   whole: Map<string, number>
+  /** Ids of the versions that a person released. */
   released: Set<number>
+  /** Ids of the versions that a person discarded. */
   discarded: Set<number>
-  /** The host had a trouble, such as a jump of the clock, which may have ended a wait. */
+  /** The host had a trouble, such as a jump of the clock, which might have ended a wait. */
   troubled: boolean
   /** The actions of the run, for a person who examines a failure. */
   trace: string[]
 }
 
+/** problemsOf returns a sentence for each thing that is lost, stuck or wrong. */
 export function problemsOf(played: Played): string[] {
   const versions = played.site.uploads({ all: true })
   return [
@@ -55,11 +59,14 @@ export function trailsOf({ site }: Played): string[] {
 
 function stuck(versions: UploadReport[]): string[] {
   const states = ['settling', 'checking', 'queued', 'uploading']
-  // An older version that failed is at rest, because a newer one replaced it.
+  // An older version that failed is not stuck, because a newer version replaced it.
   const isNewest = ({ feed, id }: UploadReport) =>
     !versions.some((other) => other.feed === feed && other.id > id)
   return versions
-    .filter((one) => states.includes(one.state) || (one.state === 'failed' && isNewest(one)))
+    .filter((version) => {
+      const hasFailed = version.state === 'failed' && isNewest(version)
+      return hasFailed || states.includes(version.state)
+    })
     .map(({ id, feed, state, reason }) => `${feed} ${id} is ${state}: ${reason}`)
 }
 
@@ -82,7 +89,7 @@ function isRight(played: Played, newest: UploadReport | undefined, expected: Exp
       // EntityTooLarge is final for a file until a person retries it.
       if (state === 'uploaded' || isTooLarge(newest)) return true
       if (state === 'discarded') return discarded.has(newest.id)
-      // The larger version may also be one that storage stored before it refused it.
+      // The guard compares with the larger version, whatever its state: storage can store a version and then refuse it.
       const larger = site
         .uploads({ feed: newest.feed, all: true })
         .some(({ postings }) => (postings ?? 0) >= 2 * expected.postings)
@@ -132,13 +139,13 @@ function wrongObjects({ site, whole }: Played, versions: UploadReport[]): string
     return objects.filter((object) => object.sha256 === hash).length > knowingly + unknown.length
   })
   return [
-    ...partial.map(({ key }) => `${key} is no whole feed`),
+    ...partial.map(({ key }) => `${key} is not a whole feed`),
     ...lost.map(({ feed, id }) => `${feed} ${id} is uploaded and not in the storage`),
     ...twice.map((hash) => `${hash} was stored more often than recorded`),
   ]
 }
 
-/** wrongOrder checks that the last version in storage is the last one that the history calls uploaded. */
+/** wrongOrder checks that the last version in storage is the last version that the history calls uploaded. */
 function wrongOrder({ site, feedOf, expected }: Played, versions: UploadReport[]): string[] {
   const objects = site.sandbox.objects().toSorted((a, b) => a.receivedAt - b.receivedAt)
   return [...expected.keys()].flatMap((path) => {
@@ -146,13 +153,14 @@ function wrongOrder({ site, feedOf, expected }: Played, versions: UploadReport[]
     const hashes = new Set(own.map((version) => version.sha256))
     const last = objects.findLast((object) => hashes.has(object.sha256))
     const uploaded = own.findIndex(({ state }) => state === 'uploaded')
-    // Storage may have a newer version: one with an attempt of unknown end that was then refused or superseded.
+    // Storage can have a newer version, of which an attempt has an unknown result, and which was then refused or
+    // superseded.
     const newer = own.slice(0, uploaded === -1 ? own.length : uploaded)
     const unknown = newer.filter(({ id }) =>
       site.show(id).attempts.some(({ outcome }) => outcome === 'unknown'),
     )
-    const isRight = [own[uploaded], ...unknown].some((one) => one?.sha256 === last?.sha256)
-    return isRight || last === undefined
+    const allowed = [own[uploaded], ...unknown].map((version) => version?.sha256)
+    return last === undefined || allowed.includes(last.sha256)
       ? []
       : [`storage has ${last.sha256} of ${path} last, not ${own[uploaded]?.sha256}`]
   })
