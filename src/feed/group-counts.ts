@@ -1,7 +1,7 @@
 // Counts the added and removed postings of a difference by campaign id, state and city.
 
 import { type Difference, GROUPS, MAX_GROUP_VALUES } from '../domain/difference.ts'
-import type { PostingValues } from './posting-stream.ts'
+import type { PostingTexts } from './posting-stream.ts'
 
 export class GroupCounts {
   readonly by: Difference['by'] = {
@@ -10,11 +10,11 @@ export class GroupCounts {
     city: new Map(),
   }
 
-  added(values: PostingValues): void {
+  added(values: PostingTexts): void {
     this.#count(values, 'added')
   }
 
-  removed(values: PostingValues): void {
+  removed(values: PostingTexts): void {
     this.#count(values, 'removed')
   }
 
@@ -22,14 +22,14 @@ export class GroupCounts {
    * left counts a posting of the newer version for each of its values that was counted before. Call `removed` for all
    * removed postings first, because a value is gone if no posting of the newer version has it.
    */
-  left(values: PostingValues): void {
+  left(values: PostingTexts): void {
     for (const group of GROUPS) {
       const known = this.by[group].get(values[group] ?? '')
       if (known !== undefined) known.left++
     }
   }
 
-  #count(values: PostingValues, what: 'added' | 'removed'): void {
+  #count(values: PostingTexts, what: 'added' | 'removed'): void {
     for (const group of GROUPS) {
       const value = values[group]
       if (value === undefined) continue

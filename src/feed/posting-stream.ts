@@ -25,14 +25,14 @@ export interface PostingSource {
   excludedIds?: ReadonlySet<string> | null
 }
 
-/** PostingValues lacks the fields that are missing or empty in the posting. */
-export type PostingValues = Partial<Record<Field, string>>
+/** PostingTexts has the value of each field. It lacks the fields that are missing or empty in the posting. */
+export type PostingTexts = Partial<Record<Field, string>>
 
 /** Posting is one posting. The next posting reuses its `parts`. */
 export interface Posting {
   /** The number of the posting in the feed, counted from 0. */
   n: number
-  values: PostingValues
+  values: PostingTexts
   /** pathOf returns where the posting has a field, as the feed spells it. */
   pathOf(field: Field): string
   parts: PostingParts
@@ -61,7 +61,7 @@ const DAMAGED = 'its bytes in the spool are damaged'
  */
 export function streamPostings(
   source: PostingSource,
-  take: (values: PostingValues) => void,
+  take: (values: PostingTexts) => void,
   { fields, signal }: PostingStreamOptions,
 ): Promise<string | null> {
   const wanted: Wanted = { fields, hasParts: false }
@@ -79,7 +79,7 @@ export async function readPostings(
   const reader = new PostingReader(
     { records, fields: paths },
     (found, _content, parts) => {
-      const values: PostingValues = {}
+      const values: PostingTexts = {}
       for (const field of wanted(n).fields) {
         const value = found.text(FIELDS.indexOf(field))
         if (value !== '') values[field] = value
