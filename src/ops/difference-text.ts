@@ -24,7 +24,7 @@ export const NOUNS: Record<Group, readonly [one: string, several: string]> = {
   city: ['city', 'cities'],
 }
 
-/** Values that a sentence names. */
+/** How many values of a group the line names. */
 const MOST_NAMED = 2
 
 /** differenceLine sums up a difference: `removed: 600 of 1,000 postings, 412 of campaign NUR-Q1, all of 2 cities`. */
@@ -51,7 +51,7 @@ export function differenceLine({ by, postings, totals }: DifferenceSummary): str
   ].join('; ')
 }
 
-/** largest names the values that lost most: `412 of campaign NUR-Q1`. */
+/** largest names the values that lost the most postings: `412 of campaign NUR-Q1`. */
 function largest(group: Group, { values }: GroupSummary): string[] {
   const [one] = NOUNS[group]
   return values
@@ -63,7 +63,7 @@ function largest(group: Group, { values }: GroupSummary): string[] {
     )
 }
 
-/** gone counts the values that are left without a posting: `all of 2 cities`. */
+/** gone counts the values that have no posting any more: `all of 2 cities`. */
 function gone(group: Group, { gone: count }: GroupSummary): string[] {
   const [one, several] = NOUNS[group]
   return count === 0 ? [] : [`all of ${countOf(count)} ${count === 1 ? one : several}`]

@@ -5,18 +5,20 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { errorCode } from '../lib/errors.ts'
 import { formatBytes } from '../lib/units.ts'
 
-/** A disk with less free space, or a small disk with less than this share, counts as full: SQLite needs some pages. */
+/** In bytes. A disk with less free space counts as full, because SQLite needs some pages. */
 const LEAST_FREE = 16 * 2 ** 20
+/** A small disk counts as full only if less than this share of it is free, even if LEAST_FREE is more. */
 const LEAST_SHARE = 0.02
 
 /**
- * whyDiskFull returns why the disk counts as full and what to do, or null if it has space or this cannot be found out.
+ * whyDiskFull returns why the disk counts as full and what to do, or null if the disk has space or cannot be
+ * asked.
  */
 export function whyDiskFull(directory: string): { message: string; hint: string } | null {
   try {
     const { bavail, blocks, bsize, ffree, files } = statfsSync(directory)
     const free = bavail * bsize
-    // Some file systems, such as those in user space, report a size of 0.
+    // Some file systems, such as file systems in user space, report a size of 0.
     const isFull = blocks > 0 && free < Math.min(LEAST_FREE, blocks * bsize * LEAST_SHARE)
     const hasNoInodes = files > 0 && ffree === 0
     if (!isFull && !hasNoInodes) return null

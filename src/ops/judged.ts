@@ -7,24 +7,25 @@ import type { DaemonState } from './port.ts'
 import type { DaemonReport, PauseReports, ServiceReport, SkippedReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
-/** ProblemFacts are all that the judgement needs: the report of `status`, without the versions that need nothing. */
+/** ProblemFacts is the part of the report of `status` that the judgement needs, with only the versions that it judges. */
 export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   skipped: readonly SkippedReport[]
-  /** The versions that can be a problem, newest first: see `judgedVersions`. */
+  /** The versions that can be a problem, in the order of `judgedVersions`. */
   versions: readonly VersionFacts[]
   /** The daemon's last look at the campaigns; null if there was none. */
   campaigns: CampaignRun | null
 }
 
-/** The states of the newest version of a feed, or of an older version, that can be a problem. */
+/** The states in which the newest version of a feed, or an older version, can be a problem. */
 const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
 
 /**
- * judgedVersions returns the versions that `problems` judges: the open versions, the rejected versions, the discarded
- * or superseded versions of feeds of which storage might have an unconfirmed version, and the versions in `others`.
- * With `feed` it returns only versions of this feed.
+ * judgedVersions returns the versions that `problems` judges: first the newest versions of feeds that are open or
+ * rejected, then the older open versions, then the newest versions that were discarded or superseded although storage
+ * might have an unconfirmed version of the feed, and last the versions in `others`. With `feed` it returns only versions
+ * of this feed.
  */
 export function judgedVersions(
   history: HistoryReader,

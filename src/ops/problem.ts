@@ -8,8 +8,8 @@ import type { VersionFacts } from './version-report.ts'
 export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 
 /**
- * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the command only names the
- * version that the step is about.
+ * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the id of the version is the
+ * only thing that the command names: then the steps of other versions differ only by this id.
  */
 export type Step = { says: string } | { command: string; form?: DecisionForm | 'show <what>' }
 
@@ -37,7 +37,7 @@ export interface Problem {
   next: Step[]
   /** Identifies the occurrence for alerts: a new mark for the same subject is a new occurrence. */
   mark: string
-  /** The version that it is about; null for other subjects. */
+  /** The version that the problem is about; null if it is not about one version. */
   version: VersionFacts | null
 }
 
@@ -53,8 +53,8 @@ export interface FoundProblem extends Omit<Problem, 'severity' | 'mark' | 'versi
 }
 
 /**
- * subjectName returns the name that a problem's sentence begins with; empty for the daemon, the service, and an
- * account, whose sentence names it.
+ * subjectName returns the name that the first line of a problem begins with. It is empty for the daemon, the service,
+ * all campaigns, and an account, which the problem's sentence names itself.
  */
 export function subjectName(subject: Subject): string {
   switch (subject.kind) {

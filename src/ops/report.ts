@@ -62,7 +62,7 @@ export interface ServiceReport {
   baseUrl: string
   state: DaemonState['service']
   reason: string | null
-  /** When it got into this state. */
+  /** When the service got into this state. */
   since: string | null
   clockSkewMs: number | null
 }
@@ -123,7 +123,7 @@ export interface HostFacts {
 
 export interface UnitState {
   name: string
-  /** `success`, or why it ended, in systemd's word; null if systemd does not know the unit. */
+  /** `success`, or systemd's word for why the unit ended; null if systemd does not know the unit. */
   result: string | null
   exitStatus: number | null
 }
@@ -188,7 +188,7 @@ export function statusReport(
 
 /**
  * olderOpenVersions returns the open versions that are not the newest of their feed. It returns none if the filter asks
- * for all versions or for a state, because `uploads` has these versions then.
+ * for all versions, which `uploads` then has, or for versions in certain states.
  */
 function olderOpenVersions(history: VersionReads, { limit: _, ...filter }: ListFilter): Version[] {
   if (filter.all || filter.states !== undefined) return []

@@ -62,7 +62,7 @@ function onService(history: HistoryReader, feed: string): OnService | null {
   return stored && { ...stored, uploadedAt: isoTime(stored.uploadedAt) }
 }
 
-/** Enough names to see their pattern. */
+/** This many names are enough to see their pattern. */
 const MOST_FILES = 10
 
 /** FeedReport is what is known of one feed. */
@@ -130,7 +130,7 @@ export function showReport(
   const events = history.events(id, most)
   return {
     ...uploadReports(history, circumstances)(version),
-    // A version that was held once keeps its difference.
+    // `uploadReports` shows the difference only while a version is held.
     difference: history.difference(id),
     md5: version.md5,
     encoding: version.encoding,

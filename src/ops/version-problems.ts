@@ -41,12 +41,12 @@ export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[]
 }
 
 const DISCARD = 'discard <id...>'
-/** Feeds of an account that its problem names. */
+/** How many feeds of an account the problem of the account names. */
 const MOST_NAMED = 3
-/** Feeds of an account in a line that can be pasted. The others follow when these are decided. */
+/** How many feeds of an account a line to be pasted names. The others follow when these are decided. */
 const MOST_DECIDED = 30
 
-/** ofAccounts asks one question about each account that has further feeds, however many of them wait. */
+/** ofAccounts returns one problem for each account that has held further feeds, however many of them there are. */
 function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProblem[] {
   const held = versions.filter((version) => codeOf(version) === 'second-feed')
   return [...Map.groupBy(held, ({ account }) => account)].flatMap(
@@ -73,7 +73,7 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
   )
 }
 
-/** afterLoss names the one decision about all feeds that a lost history holds. It comes after each single feed. */
+/** afterLoss returns one problem for all feeds that are held because the history was lost, with the one command for all. */
 function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): FoundProblem[] {
   const held = versions.filter(({ guard, state }) => state === 'held' && guard === 'history-lost')
   const [first] = held
@@ -141,7 +141,7 @@ export interface JudgedState {
   refusals: number
 }
 
-/** codeOf returns the code of the problem that a version's state is; null if the state is not a problem. */
+/** codeOf returns the code of the problem that the state of a version stands for; null if the state is not a problem. */
 function codeOf(version: JudgedState): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {

@@ -74,7 +74,10 @@ function rowReport(version: Version): RowReport {
   }
 }
 
-/** withPause adds the reason of a pause to a queued version. Rows do not store it: thousands can wait. */
+/**
+ * withPause returns a queued version with the reason and the end of the pause that stops it; any other version is
+ * returned as it is. Rows do not store this reason, because thousands of versions can wait for one pause.
+ */
 function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
   if (pause === null) return version
@@ -89,17 +92,17 @@ export interface VersionFacts extends RowReport, Expectation {
   rejectedAt: string | null
   /** When a version that needs a person got into its state; null in other states. */
   reachedAt: string | null
-  /** Number of the last attempts that service or storage refused in a row, while another attempt follows. */
+  /** How many of the last attempts service or storage refused in a row; see `refusalsOf`. */
   refusals: number
   /** After a lost history: the number of postings in the largest copy that was kept of this feed; null if unknown. */
   keptPostings: number | null
-  /** What a held version changes; null if it is not held, or nobody compared it. */
+  /** What a held version changes; null if the version is not held or was not compared with another version. */
   difference: HeldDifference | null
   /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
   maybeOnService: MaybeStored | null
   /**
-   * Set if this version is the newest, and the dates of the last three exports of the feed are all older than the date
-   * of one version: that version; else null.
+   * The version whose date is newer than the dates of the last three exports of the feed; null if there is none, or if
+   * this version is not the newest of the feed.
    */
   newerThanAll: { id: number; path: string } | null
 }
@@ -129,7 +132,7 @@ export interface Circumstances {
   newerThanAll?: ((last: Version) => Version | null) | undefined
 }
 
-/** factsOf returns a function that reads all that the judgement of a version needs. */
+/** factsOf returns a function that reads from the history what the judgement of a version needs. */
 export function factsOf(
   history: HistoryReader,
   {
@@ -162,10 +165,13 @@ export function factsOf(
 
 const idAndPath = (version: Version | null) => version && { id: version.id, path: version.path }
 
-/** Attempts in a row that are counted. */
+/** A larger number of refusals is not counted. */
 const MOST_REFUSALS = 50
 
-/** refusalsOf counts the last attempts in a row that the other side refused, while another attempt follows. */
+/**
+ * refusalsOf counts the last attempts in a row that service or storage refused. It returns 0 if no further attempt
+ * follows, if there were fewer than three attempts, or if the account is on hold.
+ */
 function refusalsOf(history: HistoryReader, version: Version): number {
   const { attempts, id, reasonCode, state } = version
   if (state !== 'queued' || attempts < REFUSALS_SHOWN || reasonCode === ON_HOLD) return 0
@@ -179,8 +185,9 @@ interface ServiceOutage {
 }
 
 /**
- * withProbeTime adds the probe's time to a queued version while the service is down. Rows do not store it: thousands
- * can wait.
+ * withProbeTime returns a queued version with the time of the next probe and the reason for it, if the probe comes after
+ * the next attempt; any other version is returned as it is. Rows do not store this time, because thousands of versions
+ * can wait for one probe.
  */
 export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version

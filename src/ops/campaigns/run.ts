@@ -8,9 +8,9 @@ export interface CampaignRun {
   cause: string
   mode: 'report' | 'targeting'
   /**
-   * `done`: the look is complete. `unusable`: the file cannot be used. `failed`: the service could not be reached.
-   * `refused` and `credentials`: the service refused. `busy`: another process writes campaigns. In every state but
-   * `done`, the lists below are from the look before.
+   * `done` means the look is complete, `unusable` the file cannot be used, `failed` the service could not be reached,
+   * `refused` and `credentials` the service refused, and `busy` another process writes campaigns. In every state but
+   * `done`, `entries`, `findings` and `failures` are from the look before.
    */
   state: 'done' | 'unusable' | 'failed' | 'refused' | 'credentials' | 'busy'
   /** ISO 8601 UTC of the first look in an unbroken series of looks with this state. */
@@ -38,9 +38,9 @@ export interface CampaignNumbers {
   /** Several feeds share the account, and the service might keep only the last of them: `counted` is an upper limit. */
   isAtMost: boolean
   spent: string | null
-  /** The budget; of a month if `isMonthly`. */
+  /** The budget of the whole period, or of a month if the campaign is monthly. */
   budget: string | null
-  /** Negative: more is spent than the budget. */
+  /** The budget that is left; negative if more than the budget is spent. */
   left: string | null
 }
 
@@ -49,7 +49,7 @@ export interface Coverage extends CampaignNumbers {
   /** The spent part of the budget: 1 is all of it. */
   spentShare: number | null
   isMonthly: boolean
-  /** ISO 8601 UTC of the begin and the end of the period. A monthly campaign has the current month. */
+  /** The period, from `begins` to `ends`, in ISO 8601 UTC. The period of a monthly campaign is the current month. */
   begins: string | null
   ends: string | null
 }
