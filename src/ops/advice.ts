@@ -25,7 +25,10 @@ export interface Asked {
 /** DecisionFacts has the facts on which a next step depends. */
 type DecisionFacts = Omit<VersionFacts, 'attempts'>
 
-/** nextSteps returns what to do about a version, or what it waits for: first sentences, then commands to choose from. */
+/**
+ * nextSteps returns what a version waits for, what the hint of its reason says, and last the commands that decide about
+ * the version.
+ */
 export function nextSteps(version: DecisionFacts, asked: Asked): Step[] {
   const { hint, overdue } = version
   const { now, commandLine } = asked
@@ -85,7 +88,7 @@ function stepsOfState(version: DecisionFacts, hints: Step[], now: number): Step[
 
 const SOON_READ = 'it is read as soon as it has not changed for the quiet period'
 
-/** changesSteps says which postings a held version changes. */
+/** changesSteps says which postings a held version changes, or why this is not known. */
 function changesSteps({ difference, guard }: DecisionFacts): Step[] {
   if (difference === null) return []
   const { older, summary } = difference
@@ -102,16 +105,19 @@ const KEEPS_ALL = 'release <id...> --account-keeps-all'
  * decisions returns the commands that decide about a version. For a held version, commands that only show more come
  * first.
  */
-function decisions(version: DecisionFacts, line: CommandLine): Step[] {
+function decisions(version: DecisionFacts, commandLine: CommandLine): Step[] {
   const { difference, feed, id, reasonCode, refusals, state } = version
-  const show: Step = { command: line(commandFor('show <what>', id)), form: 'show <what>' }
-  const decide = (form: DecisionForm): Step => ({ command: line(commandFor(form, [id])), form })
+  const show: Step = { command: commandLine(commandFor('show <what>', id)), form: 'show <what>' }
+  const decide = (form: DecisionForm): Step => ({
+    command: commandLine(commandFor(form, [id])),
+    form,
+  })
   if (state === 'held') {
     const isComparable = difference !== null && difference.older !== null
     return [
-      ...(isComparable ? [{ command: line(commandFor('diff <what>', feedWord(feed))) }] : []),
+      ...(isComparable ? [{ command: commandLine(commandFor('diff <what>', feedWord(feed))) }] : []),
       show,
-      // The same command says once that the service keeps all feeds, so that no script sends without that word.
+      // A further feed is sent only by a command that also says that the service keeps all feeds of the account.
       decide(reasonCode === SECOND_FEED ? KEEPS_ALL : 'release <id...>'),
       decide('discard <id...>'),
     ]
@@ -121,15 +127,15 @@ function decisions(version: DecisionFacts, line: CommandLine): Step[] {
   return state === 'failed' || isRefused ? [decide('retry <id...>')] : []
 }
 
-/** readLog returns the steps of a problem whose cause is in the log. */
-export function readLog(commandLine: CommandLine): Step[] {
+/** logSteps returns the steps of a problem whose cause is in the log. */
+export function logSteps(commandLine: CommandLine): Step[] {
   return [
     { says: 'look at the last lines of the log' },
     { command: commandLine(commandFor('logs')) },
   ]
 }
 
-/** stepText returns steps as one sentence, or null if there are none. */
+/** stepText returns steps as one sentence that ends with the commands, or null if there are no steps. */
 export function stepText(steps: readonly Step[]): string | null {
   const choice = steps.flatMap((step) => ('command' in step ? step.command : [])).join(', or ')
   const told = steps.flatMap((step) => ('says' in step ? step.says : [])).join('; ')
@@ -145,7 +151,7 @@ export function stepsOfHint(hint: string, commandLine: CommandLine): Step[] {
   return [...(says === '' ? [] : [{ says }]), { command: commandLine(command) }]
 }
 
-/** hintText returns a hint with its command as this host calls it. */
+/** hintText returns a hint as text. `commandLine` writes the command in it as a person on this host types it. */
 export function hintText(hint: string, commandLine: CommandLine): string {
   const { command, words } = commandOf(hint)
   return command === null ? words : words + commandLine(command)

@@ -24,18 +24,25 @@ import type { DaemonState } from './port.ts'
 interface StoredState extends DaemonState {
   /** Ticks from boot to the start of the process (proc(5), field 22); null if the system has no /proc. */
   startTicks: string | null
-  /** Absolute path. It differs in a copy of a state directory, whose link points to the file of the original. */
+  /**
+   * Absolute path of the state directory of the daemon that wrote the file. A copied state directory has a link to the
+   * file of the original, so there this path is not the path of the copy.
+   */
   stateDirectory: string
 }
 
-/** Name in the state directory of the file or of the link to it. */
+/** The name of the file in the state directory, or of the link to the file. */
 const NAME = 'daemon.json'
-/** The packaged unit's runtime directory: a person's shell has no RUNTIME_DIRECTORY. */
+/** The runtime directory of the packaged unit, for a person's shell, which has no RUNTIME_DIRECTORY. */
 const UNIT_DIRECTORY = '/run/feedsyncd'
-/** Large, because many paths with long names can be skipped. */
+/** A larger file is not read. The limit is high because the file names all skipped paths. */
 const MOST_BYTES = 64 * 1024 * 1024
 const READ_WITHOUT_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
+/**
+ * DaemonFile holds the daemon's state. The constructor and each update write the state to the file, unless `writesFile`
+ * is false.
+ */
 export class DaemonFile {
   readonly #env: NodeJS.ProcessEnv
   readonly #stateDirectory: string
@@ -53,7 +60,7 @@ export class DaemonFile {
     logFile = null,
   }: {
     env: NodeJS.ProcessEnv
-    /** False for a command that is not the daemon. */
+    /** False for a command that is not the daemon: only memory has its state. */
     writesFile: boolean
     pid: number
     stateDirectory: string
@@ -75,8 +82,8 @@ export class DaemonFile {
   }
 
   /**
-   * update writes the new state. It never throws: if the file cannot be written anywhere, only memory has the new
-   * state.
+   * update changes the state and writes it. It never throws: if the file cannot be written anywhere, only memory has the
+   * new state.
    */
   update(patch: Partial<DaemonState>): void {
     this.#current = { ...this.#current, ...patch }
@@ -92,7 +99,7 @@ export class DaemonFile {
       stateDirectory,
     } satisfies StoredState)
     const inState = join(stateDirectory, NAME)
-    const [folder = ''] = (this.#env.RUNTIME_DIRECTORY ?? '').split(':')
+    const folder = runtimeDirectory(this.#env)
     const inRuntime = join(folder, runtimeFileName(stateDirectory))
     if (folder === '' || !tryWrite(inRuntime, text)) tryWrite(inState, text)
     else tryLink(inState, inRuntime)
@@ -113,18 +120,17 @@ function firstState(startedAt: number): DaemonState {
 }
 
 /**
- * readDaemonFile returns the last state that the daemon of this state directory wrote, or null if there is none. After
- * the daemon has ended, only the condition `database-lost` still counts: until the next start nothing else knows of it.
+ * readDaemonFile returns the last state that the daemon of this state directory wrote, or null if there is none. Of a
+ * daemon that has ended, it leaves out the uploads and all conditions but `database-lost`, which only this file records.
  */
 export function readDaemonFile(
   stateDirectory: string,
   env: NodeJS.ProcessEnv,
 ): (DaemonState & { alive: boolean }) | null {
   const directory = resolve(stateDirectory)
-  const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
   const places = [
     join(directory, NAME),
-    join(folder || UNIT_DIRECTORY, runtimeFileName(directory)),
+    join(runtimeDirectory(env) || UNIT_DIRECTORY, runtimeFileName(directory)),
     join(UNIT_DIRECTORY, runtimeFileName(directory)),
   ]
   const found = places
@@ -137,6 +143,11 @@ export function readDaemonFile(
   if (last === undefined) return null
   const conditions = last.conditions.filter(({ code }) => code === 'database-lost')
   return { ...last, alive: false, conditions, uploads: {} }
+}
+
+/** runtimeDirectory returns the first folder that systemd made for the unit; an empty text if there is none. */
+function runtimeDirectory({ RUNTIME_DIRECTORY = '' }: NodeJS.ProcessEnv): string {
+  return RUNTIME_DIRECTORY.split(':')[0] ?? ''
 }
 
 /**
@@ -196,8 +207,8 @@ function isAlive({ pid, startTicks }: StoredState): boolean {
 }
 
 /**
- * startTicksOf reads field 22 behind the last ")", because field 2, the name in parentheses, can contain spaces and
- * parentheses.
+ * startTicksOf returns the ticks from boot to the start of a process (proc(5), field 22); null if there is no such
+ * process or no /proc. It looks behind the last ")", because the name of the process can contain spaces and parentheses.
  */
 function startTicksOf(pid: number): string | null {
   try {

@@ -5,7 +5,7 @@ import type { ConditionCode } from '../domain/conditions.ts'
 import { MINUTE } from '../lib/clock.ts'
 import { isRecent } from '../lib/due.ts'
 import { countOf, formatDuration } from '../lib/units.ts'
-import { type Asked, clockText, readLog, stepsOfHint } from './advice.ts'
+import { type Asked, clockText, logSteps, stepsOfHint } from './advice.ts'
 import type { ProblemFacts } from './judged.ts'
 import type { FoundProblem, Step } from './problem.ts'
 import type { ProblemCode } from './problem-kinds.ts'
@@ -16,7 +16,7 @@ import { pauseText } from './version-problems.ts'
 const SILENT_MS = 2 * MINUTE
 /** An outage that lasts longer is critical. */
 const LONG_OUTAGE_MS = 15 * MINUTE
-/** Service requests are dated with the service's clock, so a smaller error of ours does no harm. */
+/** Requests carry the time of the service's clock, so a smaller error of this host's clock does no harm. */
 const CLOCK_OFF_MS = 5 * MINUTE
 
 const DAEMON = { kind: 'daemon' } as const
@@ -28,18 +28,18 @@ export function daemonProblems(judged: ProblemFacts, asked: Asked): FoundProblem
   const says = paused && `nothing is sent: ${pauseText(paused, asked.now)}`
   const resume = [{ command: asked.commandLine(commandFor('resume')) }]
   return [
-    ...conditions(judged, asked),
-    ...(daemon.running ? running(judged, asked) : [down(judged, asked)]),
-    ...service(judged, asked),
+    ...conditionProblems(judged, asked),
+    ...(daemon.running ? stuckProblems(judged, asked) : [downProblem(judged, asked)]),
+    ...serviceProblems(judged, asked),
     ...(says === null
       ? []
       : [{ code: 'paused', subject: DAEMON, says, since, next: resume } as const]),
-    ...clock(judged),
-    ...exposed(judged),
+    ...clockProblems(judged),
+    ...exposureProblems(judged),
   ]
 }
 
-function conditions({ daemon }: ProblemFacts, { commandLine }: Asked): FoundProblem[] {
+function conditionProblems({ daemon }: ProblemFacts, { commandLine }: Asked): FoundProblem[] {
   return daemon.conditions.map(({ code, hint, mark, message, since }) => {
     const next = hint === null ? [] : stepsOfHint(hint, commandLine)
     const isOfService = code === 'credentials' || code === 'account-refused'
@@ -63,7 +63,7 @@ const NOT_HEALED_BY_START: readonly ConditionCode[] = [
   'state-read-only',
 ]
 
-function down({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
+function downProblem({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
   const { conditions, heartbeatAt, historyIsMissing, unit } = daemon
   const found = { code: 'daemon-down', subject: DAEMON, since: heartbeatAt } as const
   const ended = unit === null ? null : whyUnitEnded(unit, asked)
@@ -83,7 +83,10 @@ function down({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
   return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
 }
 
-/** whyUnitEnded returns why systemd's last start of the unit failed, if another start would fail in the same way. */
+/**
+ * whyUnitEnded returns why the unit failed and what to do; null if the unit ended well or systemd does not say how it
+ * ended.
+ */
 function whyUnitEnded(
   unit: UnitState,
   { commandLine }: Asked,
@@ -114,7 +117,8 @@ function startCommand({ startWith, unit }: DaemonReport, { commandLine }: Asked)
   return unit === null ? commandLine(commandFor('run')) : `systemctl start ${unit.name}`
 }
 
-function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
+/** stuckProblems finds a process whose loop has stopped, or a running daemon that does not list the folder. */
+function stuckProblems(judged: ProblemFacts, asked: Asked): FoundProblem[] {
   const { daemon } = judged
   const { now } = asked
   const { heartbeatAt, lastScanAt, pid, startedAt } = daemon
@@ -138,14 +142,17 @@ function running(judged: ProblemFacts, asked: Asked): FoundProblem[] {
       : lastScanAt === null
         ? `the daemon has run since ${clockText(since, now)} and has not listed the folder yet`
         : `the folder was not listed since ${clockText(since, now)}`
-  const next = readLog(asked.commandLine)
+  const next = logSteps(asked.commandLine)
   return [{ code: 'listing-late', subject: DAEMON, says, since, next }]
 }
 
-function service({ service, versions }: ProblemFacts, { commandLine, now }: Asked): FoundProblem[] {
+function serviceProblems(
+  { service, versions }: ProblemFacts,
+  { commandLine, now }: Asked,
+): FoundProblem[] {
   const { reason, since, state } = service
-  const waiting = versions.filter((version) => version.state === 'queued').length
   if (state !== 'down' && state !== 'degraded') return []
+  const waiting = versions.filter((version) => version.state === 'queued').length
   const because = reason === null ? '' : `: ${reason}`
   const next = [{ command: commandLine(commandFor('doctor')) }]
   const found = { subject: SERVICE, since, next }
@@ -159,7 +166,7 @@ function service({ service, versions }: ProblemFacts, { commandLine, now }: Aske
   return [{ ...found, code, says: `the service is down${at}${because}${feeds}` }]
 }
 
-function clock({ service }: ProblemFacts): FoundProblem[] {
+function clockProblems({ service }: ProblemFacts): FoundProblem[] {
   const { clockSkewMs } = service
   if (clockSkewMs === null || Math.abs(clockSkewMs) < CLOCK_OFF_MS) return []
   const way = clockSkewMs > 0 ? 'behind' : 'ahead of'
@@ -168,7 +175,7 @@ function clock({ service }: ProblemFacts): FoundProblem[] {
   return [{ code: 'clock-off', subject: DAEMON, says, since: null, next }]
 }
 
-function exposed({ daemon }: ProblemFacts): FoundProblem[] {
+function exposureProblems({ daemon }: ProblemFacts): FoundProblem[] {
   if (daemon.exposedAt === null) return []
   const says = `the page at ${daemon.exposedAt} is open to other hosts, and has no login`
   const next = [

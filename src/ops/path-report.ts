@@ -13,7 +13,7 @@ import type { Circumstances } from './version-report.ts'
 export interface PathReport extends Because {
   path: string
   feed: string
-  /** The version that the file at this path has or is becoming; null if there is none. */
+  /** The version that the file at this path became or will become; null if there is none. */
   upload: UploadReport | null
 }
 
@@ -37,7 +37,7 @@ export function pathReport(evidence: PathEvidence): PathReport | null {
   const { path, feed, history, circumstances, found } = evidence
   const known = history?.known(path) ?? null
   const moved = known === null ? (history?.movedFile(path) ?? null) : null
-  const id = Math.max((known ?? moved)?.versionId ?? 0, latestVersion(evidence) ?? 0)
+  const id = Math.max((known ?? moved)?.versionId ?? 0, latestVersionId(evidence) ?? 0)
   const version = history?.version(id) ?? null
   const upload = history && version && uploadReports(history, circumstances)(version)
   if (found === null && upload === null && !isOutside(path)) return null
@@ -46,16 +46,17 @@ export function pathReport(evidence: PathEvidence): PathReport | null {
 }
 
 /**
- * latestVersion finds the version of a path that is settling or whose file was moved away: such a path has a version
- * but no known file.
+ * latestVersionId returns the id of the newest version from this path; null if there is none among the last 100 versions
+ * of the feed and its unread versions. A path that is settling, or whose file was moved away, has a version although the
+ * history has no known file for the path.
  */
-function latestVersion({ path, feed, history }: PathEvidence): number | null {
+function latestVersionId({ path, feed, history }: PathEvidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []
   const last = history?.list({ feed, all: true, limit: MOST_VERSIONS }) ?? []
   return [...last, ...open].find((version) => version.path === path)?.id ?? null
 }
 
-/** How many versions of a feed are searched for a file that has left the folder. */
+/** How many versions of a feed are searched for a path. */
 const MOST_VERSIONS = 100
 
 /**
@@ -73,10 +74,11 @@ interface LastFile {
 interface Because {
   /** The reason as a plain sentence. */
   because: string
-  /** What to do; null if the state of `upload` says it. */
+  /** What to do; null if `upload` has the next step. */
   next: string | null
 }
 
+/** because returns the reason of the first rule that applies to the path, and what to do. */
 function because(evidence: PathEvidence, past: LastFile, upload: UploadReport | null): Because {
   const { ignored, found, path, running } = evidence
   if (path === '.') return { because: 'it is the inbox', next: 'name a file in it' }

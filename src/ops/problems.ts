@@ -13,9 +13,9 @@ import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
-/** problems returns what is wrong or waits for a person: the worst first, and the newer of equally bad problems first. */
+/** problems returns what is wrong or waits for a person, the worst first. */
 export function problems(judged: ProblemFacts, asked: Asked): Problem[] {
-  return judgedAs([
+  return withSeverity([
     ...daemonProblems(judged, asked),
     ...feedProblems(judged, asked),
     ...campaignProblems(judged.campaigns, asked),
@@ -23,8 +23,8 @@ export function problems(judged: ProblemFacts, asked: Asked): Problem[] {
   ])
 }
 
-/** judgedAs gives each problem the severity of its kind, and puts the worst first. */
-function judgedAs(found: readonly FoundProblem[]): Problem[] {
+/** withSeverity gives each problem the severity of its kind, and returns the worst first. */
+function withSeverity(found: readonly FoundProblem[]): Problem[] {
   const all = found.map((one): Problem => {
     return { mark: one.code, version: null, ...one, severity: KINDS[one.code].severity }
   })
@@ -33,7 +33,7 @@ function judgedAs(found: readonly FoundProblem[]): Problem[] {
 
 /** campaignProblemsOf returns only the problems of campaigns. */
 export function campaignProblemsOf(run: CampaignRun | null, asked: Asked): Problem[] {
-  return judgedAs(campaignProblems(run, asked))
+  return withSeverity(campaignProblems(run, asked))
 }
 
 /** problemReport returns a problem as programs read it. */
@@ -42,7 +42,7 @@ export function problemReport({ mark: _, version: __, ...problem }: Problem): Pr
   return { ...problem, next }
 }
 
-/** worst returns the severity of the first problem; null without problems. */
+/** worst returns the severity of the worst problem, which is the first of `all`; null if there is no problem. */
 export function worst(all: readonly Problem[]): Severity | null {
   return all[0]?.severity ?? null
 }
@@ -50,7 +50,7 @@ export function worst(all: readonly Problem[]): Severity | null {
 /** The exit codes of `run --once`, the most important first. */
 const EXITS = [EXIT.notAllOk, EXIT.credentials, EXIT.temporary]
 
-/** exitOf returns how `run --once` ends. */
+/** exitOf returns the exit code of `run --once` with these problems. */
 export function exitOf(all: readonly Problem[]): number {
   const exits = new Set<number>(all.map(({ code }) => KINDS[code].exit))
   return EXITS.find((exit) => exits.has(exit)) ?? EXIT.ok
@@ -66,12 +66,13 @@ export interface AlikeProblems {
 const MOST_IDS = 30
 
 /**
- * alike groups problems with the same sentence and the same next steps. A command that decides about versions names all
- * of them.
+ * alike groups problems with the same sentence and the same next steps. In the next steps of a group, a command that
+ * decides about versions names the versions of the whole group, at most 30.
  */
 export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeProblems[] {
   const groups = Map.groupBy(all, ({ code, next, says, version }) => {
-    const steps = next.filter((step) => !('says' in step) || version?.state !== 'queued')
+    // The sentences of queued versions differ by the time of the next attempt.
+    const steps = version?.state === 'queued' ? next.filter((step) => 'command' in step) : next
     return JSON.stringify([code, says, steps.map(withoutId)])
   })
   return [...groups.values()].map((group) => {
@@ -81,7 +82,7 @@ export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeP
   })
 }
 
-/** withoutId returns what is the same in a step about another version. */
+/** withoutId returns the part of a step that is the same for every version. */
 function withoutId(step: Step): Step | { form: string } {
   return 'says' in step || step.form === undefined ? step : { form: step.form }
 }

@@ -25,23 +25,26 @@ export function totalsOf(all: readonly (Coverage | null)[]): CampaignNumbers {
 export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
   budget === null ? null : `${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
 
-/** countText writes our own count; `at most 57` if the service might have fewer postings. */
+/**
+ * countText writes our own count of postings, as `at most 57` if the service might have fewer of them; null if there is
+ * no count.
+ */
 export const countText = ({ counted: ours, isAtMost }: CampaignNumbers) =>
   ours === null ? null : `${isAtMost ? 'at most ' : ''}${countOf(ours)}`
 
-/** periodText says what is left of a campaign's period, or why it does not run. `now`: wall ms. */
+/** periodText says what is left of a campaign's period, or why it does not run. `now` is wall ms. */
 export function periodText(
   { begins, ends, isMonthly }: Coverage,
   status: string | null,
   now: number,
 ): string {
   if (status !== null && status !== 'running') return status
-  const until = (iso: string) => countOf(Math.ceil((Date.parse(iso) - now) / DAY), 'day')
-  if (begins !== null && Date.parse(begins) > now) return `starts in ${until(begins)}`
+  const daysUntil = (iso: string) => countOf(Math.ceil((Date.parse(iso) - now) / DAY), 'day')
+  if (begins !== null && Date.parse(begins) > now) return `starts in ${daysUntil(begins)}`
   if (ends === null) return 'no end'
   if (Date.parse(ends) <= now) return `ended ${ends.slice(0, 10)}`
   const isRenewal = isMonthly && ends.endsWith('-01T00:00:00Z')
-  return `${isRenewal ? 'renews' : 'ends'} in ${until(ends)}`
+  return `${isRenewal ? 'renews' : 'ends'} in ${daysUntil(ends)}`
 }
 
 /** numbersText writes the numbers in one line: `40 postings covered (40 by our count), 0.00 of 1,500.00 spent`. */
@@ -57,7 +60,10 @@ export function numbersText(numbers: CampaignNumbers & { isMonthly?: boolean }):
   ].join(', ')
 }
 
-/** passedShare returns the passed part of the period, from 0 to 1; null if it has no known begin or end. */
+/**
+ * passedShare returns the passed part of the period, from 0 to 1; null if the begin or the end is not known, or if the end
+ * is not after the begin.
+ */
 export function passedShare({ begins, ends }: Coverage, now: number): number | null {
   if (begins === null || ends === null) return null
   const [from, to] = [Date.parse(begins), Date.parse(ends)]

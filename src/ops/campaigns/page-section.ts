@@ -1,4 +1,4 @@
-// The campaigns on the status page: those that need a person, and each entry of the file in the last run.
+// The campaigns on the status page: how many need a person, and the entries and findings of the last look.
 
 import { commandFor } from '../../domain/command.ts'
 import { groupedMoney } from '../../lib/units.ts'
@@ -27,7 +27,7 @@ import type {
   Coverage,
 } from './run.ts'
 
-/** Rows of each list: the problems of campaigns stand above. */
+/** How many entries and findings are shown. The page has the problems of campaigns above this section. */
 const MOST = 5
 
 const ENTRY_COLUMNS = ['Campaign', '#Covered', '#Spent', '#Left', 'Budget and period', 'State']
@@ -52,12 +52,12 @@ export function campaignsSection(
   const tone: Tone = state === 'done' && waiting === 0 ? 'good' : 'warn'
   const does = mode === 'targeting' ? 'the daemon keeps their targeting' : 'the daemon only reports'
   const rows = entries.slice(0, MOST).map((entry) => entryRow(entry, { commandLine, now }))
-  const notes = findings.slice(0, MOST).map((finding) => findingRow(finding, commandLine))
+  const findingRows = findings.slice(0, MOST).map((finding) => findingRow(finding, commandLine))
   const more = Math.max(0, entries.length - MOST) + Math.max(0, findings.length - MOST)
   return html`<section><h2>Campaigns</h2><p><span class="state ${tone}">${state === 'done' ? found || 'none in the file' : state}</span><span class="dim">, looked at ${ago(at, now)}, ${does}</span></p>
 ${problem === null ? null : html`<p class="next">${sentence(problem)}</p>`}
 ${rows.length === 0 ? null : table({ name: 'managed', label: 'Campaigns', columns: ENTRY_COLUMNS, rows: [...rows, ...totalRow(entries)] })}
-${notes.length === 0 ? null : table({ name: 'managed', label: 'Findings', columns: FINDING_COLUMNS, rows: notes })}
+${findingRows.length === 0 ? null : table({ name: 'managed', label: 'Findings', columns: FINDING_COLUMNS, rows: findingRows })}
 ${more === 0 ? null : html`<p class="dim">${count(more)} more: <code>${commandLine(commandFor('campaigns status'))}</code></p>`}</section>`
 }
 
@@ -103,7 +103,7 @@ function findingRow(finding: CampaignFinding, commandLine: CommandLine): Markup 
 <td><p class="reason">${sentence(text)}</p></td><td>${nextStep(next, commandLine)}</td></tr>`
 }
 
-/** nextStep shows the edit or the command that resolves an entry. */
+/** nextStep shows the edit or the command that resolves an entry or a finding; null if nothing has to be done. */
 function nextStep(step: string | null, commandLine: CommandLine): Markup | null {
   return step === null ? null : steps(stepsOfHint(step, commandLine))
 }

@@ -4,40 +4,40 @@ import { commandFor, hintWith } from '../../domain/command.ts'
 import { HOUR } from '../../lib/clock.ts'
 import { isRecent } from '../../lib/due.ts'
 import { limited } from '../../lib/limited.ts'
-import { type Asked, clockText, readLog, stepsOfHint } from '../advice.ts'
+import { type Asked, clockText, logSteps, stepsOfHint } from '../advice.ts'
 import type { ProblemFacts } from '../judged.ts'
 import type { FoundProblem, Problem } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
-/** A person is told when an entry has waited this long for `campaigns apply`, or the service was away this long. */
+/** A person is told when an entry has waited this long for `campaigns apply`, or the service did not answer this long. */
 const GRACE_MS = HOUR
 /** The daemon sends targeting itself, so a person is told only when it has not managed to for this long. */
 const PENDING_MS = 2 * HOUR
 /** The daemon looks at the campaigns each hour. After this time its last look is late. */
 const LATE_LOOK_MS = 3 * HOUR
-/** A repeated write would have the same outcome. */
+/** The outcomes of a write that another try would not change. */
 const PERMANENT_OUTCOMES = ['refused', 'not-as-sent']
 const MOST_CHANGES = 3
 /** Findings about what a campaign covers and spends: a person should look, but the daemon has nothing left to do. */
 const ABOUT_NUMBERS = ['covers-none', 'covers-more', 'covers-fewer', 'spent', 'missing']
 
-/** campaignProblems returns what the last look at the campaigns found. */
+/** campaignProblems returns the problems that the last look at the campaigns found. */
 export function campaignProblems(run: CampaignRun | null, asked: Asked): FoundProblem[] {
   if (run === null) return []
-  const of = (campaign: string | null, code: ProblemCode, words: CampaignWords): FoundProblem => {
+  const problemOf: ProblemOf = (campaign, code, words) => {
     const { mark, next, says, since = run.at } = words
     const steps = next === null ? [] : stepsOfHint(next, asked.commandLine)
     const subject = { kind: 'campaign', campaign } as const
     return { code, subject, says, since, next: steps, mark: mark ?? `${code} ${next}` }
   }
   return [
-    ...stopped(run, of),
-    ...run.entries.flatMap((entry) => ofEntry(entry, run, of)),
+    ...stopped(run, problemOf),
+    ...run.entries.flatMap((entry) => ofEntry(entry, run, problemOf)),
     ...run.findings
       .filter(({ severity }) => severity === 'warning')
       .map(({ campaignId, code, key, next, text }) =>
-        of(
+        problemOf(
           key ?? campaignId,
           ABOUT_NUMBERS.includes(code) ? 'campaign-numbers' : 'campaign-finding',
           {
@@ -49,7 +49,7 @@ export function campaignProblems(run: CampaignRun | null, asked: Asked): FoundPr
       ),
     ...run.failures.map(({ key, outcome, reason }) => {
       const isPermanent = PERMANENT_OUTCOMES.includes(outcome)
-      return of(key, isPermanent ? 'campaign-write-failed' : 'campaign-write-repeats', {
+      return problemOf(key, isPermanent ? 'campaign-write-failed' : 'campaign-write-repeats', {
         says: `${outcome}: ${reason ?? 'a write did not succeed'}`,
         next: hintWith(null, commandFor('campaigns plan')),
         mark: outcome,
@@ -73,9 +73,15 @@ interface CampaignWords {
   mark?: string
 }
 
-type Of = (campaign: string | null, code: ProblemCode, words: CampaignWords) => FoundProblem
+/** ProblemOf makes a problem; `campaign` is null if the problem concerns all campaigns. */
+type ProblemOf = (
+  campaign: string | null,
+  code: ProblemCode,
+  words: CampaignWords,
+) => FoundProblem
 
-function stopped(run: CampaignRun, of: Of): FoundProblem[] {
+/** stopped returns the problem of a look that did not end with `done`. */
+function stopped(run: CampaignRun, problemOf: ProblemOf): FoundProblem[] {
   const { hint, problem, since, state } = run
   const isLong = lasted(run, since, GRACE_MS)
   const codes = {
@@ -89,10 +95,10 @@ function stopped(run: CampaignRun, of: Of): FoundProblem[] {
   const code = codes[state]
   if (code === null) return []
   const says = `no campaign is written: ${problem ?? state}`
-  return [of(null, code, { says, next: hint, since, mark: state })]
+  return [problemOf(null, code, { says, next: hint, since, mark: state })]
 }
 
-/** lateLook returns the problem of a daemon that has not looked at the campaigns for long. */
+/** lateLook returns the problem of a running daemon that has not looked at the campaigns for three hours. */
 export function lateLook(
   { campaigns, daemon }: ProblemFacts,
   { commandLine, now }: Asked,
@@ -102,11 +108,11 @@ export function lateLook(
   if (isRecent(Date.parse(at), now, LATE_LOOK_MS)) return []
   const subject = { kind: 'campaign', campaign: null } as const
   const says = `the daemon last looked at the campaigns at ${clockText(at, now)}`
-  const next = readLog(commandLine)
+  const next = logSteps(commandLine)
   return [{ code: 'campaigns-late', subject, says, since: at, next }]
 }
 
-function ofEntry(entry: CampaignSeen, run: CampaignRun, of: Of): FoundProblem[] {
+function ofEntry(entry: CampaignSeen, run: CampaignRun, problemOf: ProblemOf): FoundProblem[] {
   const { key, next, since, state } = entry
   const codes: { [state in CampaignSeen['state']]: ProblemCode | null } = {
     'in line': null,
@@ -120,7 +126,7 @@ function ofEntry(entry: CampaignSeen, run: CampaignRun, of: Of): FoundProblem[] 
   if (code === null) return []
   const why = whyOf(entry)
   const says = why === null ? state : `${state}: ${why}`
-  return [of(key, code, { says, next, since, mark: `${state} ${next}` })]
+  return [problemOf(key, code, { says, next, since, mark: `${state} ${next}` })]
 }
 
 /** whyOf returns why an entry is in its state; null if nothing more is known. */
@@ -134,7 +140,7 @@ function whyOf({ campaignId, changes, reason, state }: CampaignSeen): string | n
       )
 }
 
-/** lasted returns whether `since` is `ms` ago. */
+/** lasted returns whether the look was at least `ms` after `since`. */
 function lasted({ at }: CampaignRun, since: string, ms: number): boolean {
   return Date.parse(at) - Date.parse(since) >= ms
 }
