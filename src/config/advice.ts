@@ -5,7 +5,9 @@ import { capturingMatcher, globMatcher } from '../lib/glob.ts'
 import { isLoopback } from '../lib/http-text.ts'
 import type { Config } from './config.ts'
 
-/** configAdvice returns one sentence for each thing that is probably not meant. */
+/**
+ * configAdvice returns one sentence, with the configuration key in front, for each thing that is probably not meant.
+ */
 export function configAdvice(config: Config): string[] {
   return [...exposed(config), ...folders(config), ...rulesWithoutPaths(config)]
 }
@@ -24,7 +26,10 @@ function folders({ inbox, state }: Config): string[] {
   ]
 }
 
-/** Paths that stand for all paths that a pattern matches: each wildcard short, and `**` with and without a folder. */
+/**
+ * What a sample path has in place of the wildcards of a pattern: `any` for `*` and captures, and `deep` for `**`, with
+ * and without a folder. The sample paths stand for all paths that the pattern matches.
+ */
 const SAMPLES = [
   { any: 'sample', deep: 'sample' },
   { any: 'x', deep: 'x/y' },
@@ -36,13 +41,12 @@ function rulesWithoutPaths({ feeds, inbox }: Config): string[] {
   const included = inbox.include.map(globMatcher)
   const excluded = inbox.exclude.map(globMatcher)
   return feeds.flatMap(({ match }, index) => {
-    const paths = SAMPLES.map((sample) => sampleOf(match, sample)).filter(
-      (path) => capturingMatcher(match)(path) !== null,
-    )
+    const samples = SAMPLES.map((sample) => sampleOf(match, sample))
+    const paths = samples.filter((path) => capturingMatcher(match)(path) !== null)
     if (paths.length === 0) return []
     const at = `feeds[${index}].match: "${match}" can never match`
     const isTaken = (path: string) =>
-      included.some((is) => is(path)) && !excluded.some((is) => is(path))
+      included.some((matches) => matches(path)) && !excluded.some((matches) => matches(path))
     if (!paths.some(isTaken))
       return [`${at}: inbox.include and inbox.exclude leave out all such files`]
     const earlier = feeds.slice(0, index).find((rule) => {
@@ -55,6 +59,7 @@ function rulesWithoutPaths({ feeds, inbox }: Config): string[] {
   })
 }
 
+/** sampleOf returns a path that the pattern probably matches. */
 function sampleOf(pattern: string, { any, deep }: (typeof SAMPLES)[number]): string {
   return pattern
     .replace(/\{\d+\}/g, any)

@@ -12,28 +12,28 @@ import {
 import type { FeedConfig } from './config.ts'
 
 export interface FeedRule {
-  /** The feed's name: the rule's, or the path, with `{date}` for a date in the file's name. */
+  /** The feed's name: the name in the rule, else the path with `{date}` for a date in the file's name. */
   feed: string
   /** Partner account of the upload; null means the configured identity. */
   account: string | null
   mapping: Mapping
-  /** The dates in the names of files order the versions of the feed. */
+  /** Whether the dates in the names of files order the versions of the feed. */
   dated: boolean
   /** The longest time between two versions; null means never overdue. */
   expectEveryMs: number | null
 }
 
-/** `path` is relative to the folder; `named` is the feed that a person gave for the file. */
+/** RuleFor is `feedFor` with the rules of the configuration: `named` is the feed that a person named for the file. */
 export type RuleFor = (path: string, named?: string | null) => FeedRule
 
-/** Caches the compiled pattern of each rule, because a scan asks for every file. */
+/** The compiled pattern of each rule. It is kept, because a scan asks for every file. */
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
  * feedFor returns the feed of a path and the settings for it. `given` is the path relative to the folder, with `/`. The
  * first rule that matches it, with or without `.gz`, decides. `givenName` is the feed that a person named for the file:
- * the name of a rule, or a name that is read like a path. If a rule gives this name, its settings count, else the
- * settings of the rule of the path. All names are compared in Unicode form NFC.
+ * the name of a rule, or a name that is read like a path. The settings come from the rule that gives this name, or else
+ * from the rule of the path. All names are compared in Unicode form NFC.
  */
 export function feedFor(
   given: string,
@@ -49,13 +49,16 @@ export function feedFor(
   return { ...(ofName ?? ofPath ?? withoutRule(path)), feed }
 }
 
-/** ruleOfPath returns the result of the first rule that matches a path. */
+/** ruleOfPath returns the feed of a path by the first rule that matches the path; null if no rule matches. */
 function ruleOfPath(rules: readonly FeedConfig[], path: string): FeedRule | null {
   const [own, plain] = [withoutStamp(path), plainName(path)]
   return firstOf(rules, path, (rule) => matcherOf(rule)(own) ?? matcherOf(rule)(plain))
 }
 
-/** ruleOfName returns the result of the first rule whose name is this one, or can be. */
+/**
+ * ruleOfName returns the feed `named` with the settings of the first rule that has this name, or else of the first rule
+ * whose name with captures can become this name; null if there is no such rule.
+ */
 function ruleOfName(rules: readonly FeedConfig[], named: string): FeedRule | null {
   const found =
     firstOf(rules, named, ({ name }) => (name !== null && composed(name) === named ? {} : null)) ??
@@ -75,7 +78,7 @@ function ownName(path: string, { dated }: FeedConfig): string {
   return dated ? feedWithoutRule(path) : plainName(path)
 }
 
-/** firstOf returns the result of the first rule that matches; null means no rule matches. */
+/** firstOf returns the feed of a path by the first rule for which `match` finds captures; null if it finds none. */
 function firstOf(
   rules: readonly FeedConfig[],
   path: string,

@@ -17,20 +17,20 @@ import { resolveConfig } from './resolve.ts'
 import { brokenRules, type Links } from './rules.ts'
 import { configSchema } from './schema.ts'
 
-/** In bytes: thousands of rules need less. */
+/** A larger file is an error. In bytes; thousands of rules need less. */
 const LARGEST = 8 * 2 ** 20
 
 export const DEFAULT_FILE = '/etc/feedsyncd/feedsyncd.yaml'
 
-/** findConfig returns `--config`, else `FEEDSYNCD_CONFIG`, else the default path. */
+/** findConfig returns `flag` (the option `--config`), else `FEEDSYNCD_CONFIG`, else the default path. */
 export function findConfig(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env.FEEDSYNCD_CONFIG || DEFAULT_FILE)
 }
 
 /**
- * loadConfig reads and checks the whole file. Its lines name `file` as given. Each line of `warnings` is about
- * something allowed that is usually a mistake. Throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) if
- * there is no file or it cannot be read.
+ * loadConfig reads and checks the whole file. Each line of `warnings` is about something that is allowed and usually a
+ * mistake. It throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) if the file is missing, cannot be
+ * read, or is not UTF-8. All lines begin with `file` as it was given.
  */
 export function loadConfig(
   file: string,
@@ -46,8 +46,8 @@ export function loadConfig(
   const findings = brokenRules(document.value, base, links)
   if (!parsed.success || findings.length > 0) {
     const problems = configProblems(document, parsed.error?.issues ?? [], findings)
-    const said = valueAt(document.value, ['state', 'directory'])
-    const stateDirectory = typeof said === 'string' && said !== '' ? resolve(base, said) : null
+    const state = valueAt(document.value, ['state', 'directory'])
+    const stateDirectory = typeof state === 'string' && state !== '' ? resolve(base, state) : null
     throw new ConfigProblems(lines(problems), stateDirectory)
   }
   const config = resolveConfig(parsed.data, base, env)
@@ -56,7 +56,10 @@ export function loadConfig(
   return { config, warnings: lines(warnings) }
 }
 
-/** placeholderConfig serves commands that only read the history while the file has mistakes. */
+/**
+ * placeholderConfig returns defaults and the state directory, for commands that only read the history while the file
+ * has mistakes.
+ */
 export function placeholderConfig(
   file: string,
   stateDirectory: string,
@@ -93,6 +96,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
+/** withoutEffect warns of rules that name a partner account although no partner is configured. */
 function withoutEffect(document: YamlDocument, { service, feeds }: Config): BrokenRule[] {
   if ('partner' in service.identity) return []
   const accounts = feeds.map((_, index) => ['feeds', index, 'partnerAccount'])
@@ -101,9 +105,10 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Brok
   return useless.map((path) => ({ path, reason }))
 }
 
+/** Patterns that match every path. */
 const EVERYTHING = ['**', '**/*']
 
-/** withoutAccount warns of rules and paths without a partner account: their feeds fail, and nothing is sent. */
+/** withoutAccount warns of rules and paths without a partner account, because no upload of their feeds can succeed. */
 function withoutAccount({ service, inbox, feeds }: Config): BrokenRule[] {
   const { identity, presignPath } = service
   if (!('partner' in identity) || identity.partnerAccount !== null) return []

@@ -28,7 +28,9 @@ export function printableConfig(config: Config): Record<string, unknown> {
   }
 }
 
-/** written gives durations their key and unit of the file: `rescanMs` becomes `rescan`. It omits keys that are null. */
+/**
+ * written gives durations a unit and the key that they have in the file: `rescanMs` becomes `rescan`. It omits nulls.
+ */
 function written(values: object): Record<string, unknown> {
   const given = Object.entries(values).filter(([, value]) => value !== null)
   return Object.fromEntries(

@@ -1,4 +1,5 @@
-// Turns the mistakes in a configuration file into lines for a person. They never repeat a value that might be a secret.
+// Turns the mistakes in a configuration file into lines for a person. A line never repeats a value that might be a
+// secret.
 
 import type { z } from 'zod'
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
@@ -20,7 +21,7 @@ export class ConfigProblems extends FeedsyncError {
   }
 }
 
-/** formatProblem writes `file:line:column key: problem`, a place to which editors can jump. */
+/** formatProblem writes `file:line:column key: problem`. Editors can jump to this place. */
 export function formatProblem(file: string, { line, column, key, reason }: YamlProblem): string {
   return `${file}:${line}:${column} ${key === '' ? '' : `${key}: `}${reason}`
 }

@@ -8,7 +8,10 @@ import { registerSecretAddress, Secret } from '../lib/secrets.ts'
 import type { Config } from './config.ts'
 import type { ConfigFile } from './schema.ts'
 
-/** resolveConfig applies what depends on `base`, the folder of the file, and on the environment. */
+/**
+ * resolveConfig makes paths absolute from `base`, the folder of the file, and finds the default key file in the
+ * environment. It registers the addresses of webhooks as secrets.
+ */
 export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.ProcessEnv): Config {
   const absolute = (path: string) => resolve(base, path)
   const { service, inbox, campaigns, state } = file
@@ -38,7 +41,7 @@ export function resolveConfig(file: ConfigFile, base: string, env: NodeJS.Proces
     feeds: file.feeds.map(({ name, partnerAccount, encoding, records, expectEvery, ...rule }) => ({
       ...rule,
       name: name ?? null,
-      /** An account uploads only for itself, even if a rule names another; `loadConfig` warns of that. */
+      // Only a partner can upload for another account. `loadConfig` warns of a rule that names one without a partner.
       partnerAccount: (service.partner === undefined ? null : partnerAccount) ?? null,
       encoding: encoding ?? null,
       records: records ?? null,
@@ -68,7 +71,7 @@ function defaultKeyFile(env: NodeJS.ProcessEnv): string {
   return folder ? join(folder, 'service-key') : 'service.key'
 }
 
-/** identity finds an account or a partner: `brokenRules` refuses a file with neither. */
+/** identity returns the partner, or else the account: `brokenRules` refuses a file that names neither of them. */
 function identity({ account = '', partner, partnerAccount }: ConfigFile['service']): Identity {
   return partner === undefined ? { account } : { partner, partnerAccount: partnerAccount ?? null }
 }

@@ -1,5 +1,5 @@
-// Rules that several keys must satisfy together. They read the file as written and the links of this host, so that
-// these mistakes are reported together with all others. They ignore values that are already wrong on their own.
+// Rules that several keys must satisfy together. They read the file as it is written, so that these mistakes are
+// reported together with all others. They ignore values that are already wrong on their own.
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -7,10 +7,12 @@ import { isWithin } from '../lib/files.ts'
 import { capturingMatcher } from '../lib/glob.ts'
 import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 
-/** Links says whether links of this host are followed. Following reads the disk of a folder, which can hang. */
+/** Links says whether the links in paths are followed. Following a link reads the disk of a folder, which can hang. */
 export type Links = 'followed' | 'as-written'
 
-/** brokenRules returns the broken rules of a file; `base` is its folder. */
+/**
+ * brokenRules returns the broken rules of a file, with the path of the key of each; `base` is the folder of the file.
+ */
 export function brokenRules(raw: unknown, base: string, links: Links): BrokenRule[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
   return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]
@@ -88,6 +90,7 @@ function matchProblem(match: string): string | null {
   }
 }
 
+/** captures returns the numbers that the text names: `1` for `{1}`. */
 const captures = (text: string) => [...text.matchAll(/\{(\d+)\}/g)].map((found) => found[1] ?? '')
 
 function alerts(raw: unknown): BrokenRule[] {

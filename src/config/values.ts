@@ -23,7 +23,7 @@ const TEXT_EXPECTED = 'expected text; put it in quotes'
 export const matching = (pattern: RegExp, expected: string, other = expected) =>
   z.string(other).regex(pattern, expected)
 
-/** text is not empty and has no control characters. */
+/** text is a text that is not empty and has no control characters. */
 export const text = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty', TEXT_EXPECTED)
 
@@ -33,11 +33,11 @@ export const headerText = () => {
   return matching(/^[!-~]([ -~]*[!-~])?$/, expected, TEXT_EXPECTED)
 }
 
-/** path is absolute, or relative to the configuration file. */
+/** path is a path that is absolute, or relative to the folder of the configuration file. */
 export const path = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty', 'expected a path')
 
-/** address is https, or http only for this machine, because requests contain credentials. */
+/** address is an https address, or an http address of this machine, because requests contain credentials. */
 export const address = () =>
   text().check((context) => {
     const problem = addressProblem(context.value)
@@ -58,7 +58,7 @@ function addressProblem(value: string): string | null {
     : null
 }
 
-/** written reads a text with `read`, which returns the value, or the problem as a string. */
+/** written is a text that `read` turns into a value. `read` returns the value, or a string that says what is wrong. */
 const written = <T>(text: z.ZodString, read: (text: string) => T | string) =>
   text.transform((written, context) => {
     const value = read(written)
@@ -67,7 +67,7 @@ const written = <T>(text: z.ZodString, read: (text: string) => T | string) =>
     return z.NEVER
   })
 
-/** duration reads a written duration as ms. */
+/** duration reads a written duration as ms; `least` is the shortest duration, in ms. */
 export const duration = (least = 0) =>
   written<number>(matching(DURATION_PATTERN, DURATION_EXPECTED), (text) => {
     const ms = parseDuration(text) ?? 'is too long'
