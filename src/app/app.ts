@@ -27,7 +27,7 @@ import { DaemonFile } from '../ops/daemon-file.ts'
 import type { CommandLine, DaemonState } from '../ops/port.ts'
 import type { Problem } from '../ops/problem.ts'
 import { createNotifier } from '../ops/systemd/notifier.ts'
-import { createSupervisor } from '../ops/systemd/supervisor.ts'
+import { Supervisor } from '../ops/systemd/supervisor.ts'
 import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { AttemptRunner } from '../pipeline/attempt.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
@@ -194,7 +194,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
 
   const hungReads = () => [...lanes.small.hung(), ...lanes.large.hung()]
   const watched = { alerts, clock, conditions, hungReads, stateDirectory }
-  const supervisor = createSupervisor({
+  const supervisor = new Supervisor({
     clock,
     env,
     pid,

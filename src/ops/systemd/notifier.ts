@@ -1,6 +1,6 @@
-// Sends messages to systemd (sd_notify(3)). Node has no unix datagram socket, so they go through a descriptor that
-// systemd opened (OpenFile=, systemd 253 or later) or through the program systemd-notify(1). The program waits until
-// systemd has read the message, because systemd ignores a sender that is gone.
+// Sends messages to systemd (sd_notify(3)). Node has no unix datagram socket, so the messages go through a descriptor
+// that systemd opened (OpenFile=, systemd 253 or later) or through the program systemd-notify(1). The program waits
+// until systemd has read the message, because systemd ignores a sender that is gone.
 
 import { execFile } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
@@ -17,12 +17,12 @@ export type Notify = (...fields: string[]) => Promise<void>
 
 const FIRST_DESCRIPTOR = 3
 const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
-/** A message that takes longer is given up: systemd can be busy. */
+/** The program is ended after this time, because systemd can be busy. */
 const TIMEOUT = 5 * SECOND
 
 /**
- * createNotifier returns null if systemd expects no messages. `pid` is this process: LISTEN_PID says whether the
- * descriptors are for it.
+ * createNotifier returns null if systemd expects no messages, or if there is no way to send them, which it logs. `pid`
+ * is the id of this process: LISTEN_PID says whether the descriptors are for this process.
  */
 export function createNotifier({
   env,
@@ -38,12 +38,11 @@ export function createNotifier({
       { event: 'systemd.not-told', problem: messageOf(error) },
       'systemd could not be notified',
     )
-  const opened = env.LISTEN_PID === String(pid) ? (env.LISTEN_FDNAMES ?? '').split(':') : []
-  const index = opened.indexOf('notify')
-  if (index >= 0) {
+  const descriptor = openedDescriptor(env, pid)
+  if (descriptor !== null) {
     return async (...fields) => {
       try {
-        writeSync(FIRST_DESCRIPTOR + index, fields.map(oneLine).join('\n'))
+        writeSync(descriptor, fields.map(oneLine).join('\n'))
       } catch (error) {
         failed(error)
       }
@@ -60,12 +59,20 @@ export function createNotifier({
   }
   const socket = { NOTIFY_SOCKET: env.NOTIFY_SOCKET }
   const options = { env: socket, timeout: TIMEOUT, killSignal: 'SIGKILL' } as const
+  /** Resolves when the message before has arrived or failed. */
   let last = Promise.resolve()
   return (...fields) => {
     const sent = last.then(() => promisify(execFile)(program, fields.map(oneLine), options))
     last = sent.then(() => {}, failed)
     return last
   }
+}
+
+/** openedDescriptor returns the descriptor for messages that systemd opened for this process; null if there is none. */
+function openedDescriptor(env: NodeJS.ProcessEnv, pid: number): number | null {
+  if (env.LISTEN_PID !== String(pid)) return null
+  const index = (env.LISTEN_FDNAMES ?? '').split(':').indexOf('notify')
+  return index < 0 ? null : FIRST_DESCRIPTOR + index
 }
 
 /** oneLine replaces line breaks, because each line is a field, and a status must not add a field. */

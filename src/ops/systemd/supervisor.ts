@@ -17,61 +17,64 @@ interface SupervisedProcess {
 
 /** A status that keeps changing is sent at most this often, because each message can start a process. */
 const STATUS_MS = 10 * SECOND
-/** Longer than any stop takes (see cli/run.ts); independent of TimeoutStopSec=. */
+/** systemd waits this long for a stop, in µs, whatever TimeoutStopSec= says. No stop takes longer (see cli/run.ts). */
 const STOP_USEC = 40_000_000
 
-export interface Supervisor {
-  /** changed sends the status line now if it differs from the last line that was sent. */
-  changed(): void
-  /** ready reports that the daemon takes feeds, and begins the signs of life. Nothing is sent before it. */
-  ready(pulse: () => Pulse): void
-  /** stopping sends the last message and resolves when it was sent. */
-  stopping(): Promise<void>
-}
+export class Supervisor {
+  readonly #clock: Clock
+  readonly #notify: Notify | null
+  readonly #status: () => string
+  /** systemd expects a sign of life within this time, ms; 0 or NaN if systemd expects none. */
+  readonly #watchdogMs: number
+  #stage: 'starting' | 'ready' | 'stopping' = 'starting'
+  #lastStatus = ''
 
-export function createSupervisor({
-  clock,
-  env,
-  notify,
-  pid,
-  status,
-}: SupervisedProcess): Supervisor {
-  let stage: 'starting' | 'ready' | 'stopping' = 'starting'
-  let lastStatus = ''
-  const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
-  /** systemd expects a sign of life within this time, ms; 0 if it expects none. */
-  const watchdogMs = isOurWatchdog ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
-  const every = (ms: number, run: () => void) => {
-    clock.after(ms, () => {
-      every(ms, run)
-      run()
+  constructor({ clock, env, notify, pid, status }: SupervisedProcess) {
+    this.#clock = clock
+    this.#notify = notify
+    this.#status = status
+    const isOurWatchdog = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(pid)
+    this.#watchdogMs = isOurWatchdog ? Number(env.WATCHDOG_USEC ?? 0) / 1000 : 0
+  }
+
+  /**
+   * changed sends the status line now if it differs from the last line that was sent. It sends nothing before `ready`
+   * or after `stopping`.
+   */
+  changed(): void {
+    if (this.#stage !== 'ready') return
+    const now = this.#status()
+    if (now !== this.#lastStatus) void this.#notify?.(`STATUS=${now}`)
+    this.#lastStatus = now
+  }
+
+  /** ready reports that the daemon takes feeds, and begins the signs of life. */
+  ready(pulse: () => Pulse): void {
+    if (this.#notify === null) return
+    this.#stage = 'ready'
+    this.#lastStatus = this.#status()
+    void this.#notify('READY=1', `STATUS=${this.#lastStatus}`)
+    this.#every(STATUS_MS, () => this.changed())
+    const watchdogMs = this.#watchdogMs
+    if (!(watchdogMs > 0)) return
+    this.#every(watchdogMs / 4, () => {
+      const { sinceRoundMs, stage } = pulse()
+      // The loop has ended while the daemon stops. STOP_USEC limits the time of the stop.
+      if (sinceRoundMs <= watchdogMs / 2 || stage === 'stopping') void this.#notify?.('WATCHDOG=1')
     })
   }
-  const changed = () => {
-    if (stage !== 'ready') return
-    const now = status()
-    if (now !== lastStatus) void notify?.(`STATUS=${now}`)
-    lastStatus = now
+
+  /** stopping sends the last message and resolves when the message has arrived or failed. */
+  async stopping(): Promise<void> {
+    this.#stage = 'stopping'
+    const status = 'STATUS=stopping: running uploads may finish'
+    await this.#notify?.('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
   }
-  return {
-    changed,
-    ready: (pulse) => {
-      if (notify === null) return
-      stage = 'ready'
-      lastStatus = status()
-      void notify('READY=1', `STATUS=${lastStatus}`)
-      every(STATUS_MS, changed)
-      if (!(watchdogMs > 0)) return
-      every(watchdogMs / 4, () => {
-        const { sinceRoundMs, stage } = pulse()
-        // The loop has ended while the daemon stops; STOP_USEC limits that time.
-        if (sinceRoundMs <= watchdogMs / 2 || stage === 'stopping') void notify?.('WATCHDOG=1')
-      })
-    },
-    stopping: async () => {
-      stage = 'stopping'
-      const status = 'STATUS=stopping: running uploads may finish'
-      await notify?.('STOPPING=1', `EXTEND_TIMEOUT_USEC=${STOP_USEC}`, status)
-    },
+
+  #every(ms: number, run: () => void): void {
+    this.#clock.after(ms, () => {
+      this.#every(ms, run)
+      run()
+    })
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Clock, SECOND, systemClock } from '../../../../src/lib/clock.ts'
 import type { Pulse } from '../../../../src/ops/port.ts'
-import { createSupervisor } from '../../../../src/ops/systemd/supervisor.ts'
+import { Supervisor } from '../../../../src/ops/systemd/supervisor.ts'
 
 /** A supervisor whose clock the test moves. */
 function bench(env: Record<string, string> = {}) {
@@ -22,7 +22,7 @@ function bench(env: Record<string, string> = {}) {
   const world = { status: 'idle', makesProgress: true, stage: 'running' as Pulse['stage'] }
   let roundAt = 0
   const pulse = () => ({ stage: world.stage, sinceRoundMs: now - roundAt, conditions: [] })
-  const supervisor = createSupervisor({
+  const supervisor = new Supervisor({
     ...{ clock, env, pid: 42 },
     notify: async (...fields) => void sent.push(fields.join(' ')),
     status: () => world.status,
