@@ -12,7 +12,10 @@ import { KINDS, PROBLEM_CODES } from '../problem-kinds.ts'
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 const OUTCOMES = STATES.filter((state) => !IN_WORK.includes(state))
-/** RULES are the reasons of a failed check: the codes of `Verdict`, and `incomplete` at each check with this result. */
+/**
+ * RULES are the values of the label `rule`: the codes of a document that is broken, `incomplete` for a document that
+ * ends early, and `other` for a code that is not in this list.
+ */
 export const RULES = [
   'not-well-formed',
   'several-roots',
@@ -71,14 +74,19 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
         for (const [state, value] of Object.entries(read())) this.set({ state }, value)
       },
     })
-  const labelled = (name: string, help: string, label: string, values: readonly string[]) => {
+  /** A counter with one sample for each value of the label. The function that it returns counts one more of a value. */
+  const labelled = (
+    name: string,
+    help: string,
+    { label, values }: { label: string; values: readonly string[] },
+  ) => {
     const counter = new Counter({ ...named(name, help), labelNames: [label] })
     for (const value of values) counter.inc({ [label]: value }, 0)
     return (value: string) => counter.inc({ [label]: value })
   }
 
-  // Dashboards expect these three of any process. The library's own set would wake the process a hundred times a second
-  // to measure the event loop.
+  // Dashboards expect the next three metrics of any process. The library's own set would wake the process a hundred
+  // times a second to measure the event loop.
   seconds('process_start_time', 'Start time of the process.', () => startedAt)
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   new Counter({
@@ -93,13 +101,16 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
     ...named('build_info', 'The program and its runtime; always 1.'),
     labelNames: ['version', 'node'],
   }).set({ version, node: process.versions.node }, 1)
-  const file = labelled('files_total', 'Versions of feeds by outcome.', 'outcome', OUTCOMES)
+  const file = labelled('files_total', 'Versions of feeds by outcome.', {
+    label: 'outcome',
+    values: OUTCOMES,
+  })
   const broken = 'Documents that did not pass the check, by the rule that they break.'
-  const refusal = labelled('validation_errors_total', broken, 'rule', RULES)
+  const refusal = labelled('validation_errors_total', broken, { label: 'rule', values: RULES })
   const attempts = 'Upload attempts by class of the answer.'
-  const upload = labelled('uploads_total', attempts, 'code_class', CLASSES)
+  const upload = labelled('uploads_total', attempts, { label: 'code_class', values: CLASSES })
   const repeated = 'Repeated attempts by class of the previous answer.'
-  const retry = labelled('retries_total', repeated, 'reason', CLASSES)
+  const retry = labelled('retries_total', repeated, { label: 'reason', values: CLASSES })
   const duration = new Histogram({
     ...named('upload_duration_seconds', 'Duration of an attempt.'),
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
@@ -162,10 +173,11 @@ export function createMetrics({ startedAt, version }: { startedAt: number; versi
       source = current
       return registry.metrics()
     },
-    /** moved counts a version whose new state is committed. */
+    /** moved counts a version whose new state is committed, if the state is an outcome. */
     moved: (state: State) => {
       if (OUTCOMES.includes(state)) file(state)
     },
+    /** checked counts a document that did not pass its check, by the rule that it breaks. */
     checked: (verdict: Verdict) => {
       if (verdict.kind === 'ok') return
       const rule = verdict.kind === 'broken' ? verdict.code : verdict.kind
