@@ -10,14 +10,14 @@ import { type CheckAnswer, ok, problem } from './finding.ts'
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** An example of a drop-in: the unit sees only a part of the host and may write only to its state directory. */
+/** A drop-in can widen what the unit sees of the host, and where it may write beside its state directory. */
 const DROPIN = '/usr/share/doc/feedsyncd/examples/local.conf'
 const HINTS = {
   EACCES: `give the daemon’s user access to it and to the folders above it; under /home the unit also needs a drop-in such as ${DROPIN}`,
   EROFS: `let the unit write there (ReadWritePaths= in a drop-in such as ${DROPIN}), or mount its file system writable`,
 }
 
-/** checkFolder checks a folder. `make` means that the daemon writes to it and creates it if it is missing. */
+/** checkFolder checks a folder. With `make`, the daemon writes to the folder and creates it if it is missing. */
 export async function checkFolder(
   path: string,
   setting: string,

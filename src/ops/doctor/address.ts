@@ -9,7 +9,7 @@ import { type CheckAnswer, ok, problem, warning } from './finding.ts'
 
 const TIMEOUT = 10 * SECOND
 
-/** checkAddress accepts any answer. It sends an unsigned HEAD, which changes nothing at the service. */
+/** checkAddress sends an unsigned HEAD, which changes nothing at the service, and accepts any answer. */
 export async function checkAddress(
   origin: string,
   http: HttpClient,
@@ -44,7 +44,7 @@ export function checkNoProxy(env: NodeJS.ProcessEnv): CheckAnswer | null {
     (name) => env[name.toLowerCase()] ?? env[name],
   )
   if (unusable.length === 0 || !hasProxy) return null
-  // Somebody can write a proxy's address here by mistake, and it can hold a password.
+  // An entry can be the address of a proxy by mistake, with a password in it.
   const shown = unusable.map((entry) => `"${entry.replace(/^.*@/, '…@')}"`).join(', ')
   return warning(
     `NO_PROXY has entries that mean nothing to feedsyncd, so these hosts are reached through the proxy: ${shown}`,

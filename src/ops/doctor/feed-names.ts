@@ -1,5 +1,5 @@
 // Finds feeds whose names look alike: copies, and exports whose names differ only in numbers or in a time. No guard
-// compares one with the other, none supersedes another, and the spool keeps a copy of each.
+// compares such feeds with each other, none of them supersedes another, and the spool keeps a copy of each.
 
 import { howAlike, isCopy, likenessOf, rulesFor } from '../../domain/likeness.ts'
 import { excludeLine } from '../../lib/glob.ts'
@@ -10,9 +10,9 @@ import { type CheckAnswer, ok, warning } from './finding.ts'
 /** A day such as 20261123 or 2026-11-23, or seconds since 1970. A time can follow. */
 const TIME = /(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d|\d{10,13})(?:[T_.:-]?\d+)*Z?/
 /** How many feeds of dated files the sentence names. */
-const MOST = 3
-/** Two folders with such names can be chance. */
-const LEAST = 3
+const MOST_NAMED = 3
+/** This many feeds below dated folders are reported. Fewer can be chance. */
+const LEAST_DATED = 3
 
 /**
  * checkNames judges `names`, the feeds that are named after their path. `joined` has the files of each feed whose file
@@ -49,7 +49,7 @@ function datedFolders(names: readonly string[]): CheckAnswer | null {
   const isDated = (name: string) => TIME.test(name.slice(0, name.lastIndexOf('/') + 1))
   const dated = largest(names.filter(isDated), (name) => name.replace(TIME, '*'))
   const [first = ''] = dated
-  if (dated.length < LEAST) return null
+  if (dated.length < LEAST_DATED) return null
   const match = first.replace(TIME, '*')
   const name = match
     .replace(/\.xml$/i, '')
@@ -67,5 +67,5 @@ function joinedText(joined: ReadonlyMap<string, readonly string[]>): string {
   const texts = feeds.map(
     ([feed, files]) => `${feed} (${files.length} files, the last ${files[0]})`,
   )
-  return `feeds whose files have a date in their names: ${limited(texts, MOST).join(', ')}`
+  return `feeds whose files have a date in their names: ${limited(texts, MOST_NAMED).join(', ')}`
 }

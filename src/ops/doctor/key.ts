@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /**
- * checkKeyFile checks the file of a key that can sign. `secret` is a key of which every byte counts, or null for PEM.
- * `isHandedOver` is true for systemd's copy, whose mode systemd has set.
+ * checkKeyFile checks the file of a key that can sign. `secret` is the content if every byte of it counts, or null for
+ * a PEM key. `isHandedOver` is true for a copy that systemd made for the unit: systemd sets its mode.
  */
 export async function checkKeyFile(
   path: string,

@@ -6,8 +6,8 @@ import { countOf } from '../../lib/units.ts'
 import { type CheckAnswer, ok, warning } from './finding.ts'
 
 /**
- * SharedAccount is an account and its feeds. `keepsAll` is a clause about who said that the service keeps all of them;
- * null means nobody did.
+ * SharedAccount is an account and its feeds. `keepsAll` is a clause about who said that the service keeps all feeds of
+ * the account; null if nobody said it.
  */
 interface SharedAccount {
   account: string
@@ -15,7 +15,7 @@ interface SharedAccount {
   keepsAll: string | null
 }
 
-/** How many feeds of an account the sentence names. */
+/** How many accounts, and how many feeds of each account, the sentence names. */
 const MOST = 3
 
 /** checkAccounts judges the accounts with more than one feed. */
