@@ -46,26 +46,29 @@ export interface KeyedChange extends AlertChange {
 /** Told is what a receiver knows, by key. The history keeps it. */
 type Told = ReadonlyMap<string, ToldAlert>
 
-/** troublesOf returns the problems that alerts report, by key. Of several problems with one key, the worst comes first. */
+/**
+ * troublesOf returns the problems that alerts report, by key, in the order of `problems`, whose worst comes first. Of
+ * several problems with one key it keeps the first; for a campaign it joins them all in one change.
+ */
 export function troublesOf(problems: readonly Problem[]): ReadonlyMap<string, KeyedChange> {
   const found = new Map<string, KeyedChange>()
   for (const problem of problems) {
     const change = changeOfProblem(problem)
     if (change === null) continue
     const known = found.get(change.key)
-    // A campaign can have several problems: one alert names them all.
     if (known === undefined) found.set(change.key, change)
     else if (change.campaign !== null) found.set(change.key, joined(known, change))
   }
   return found
 }
 
+/** changeOfProblem returns the change that reports a problem; null if no alert reports problems of this kind. */
 function changeOfProblem(problem: Problem): KeyedChange | null {
   const { code, mark, says, severity, subject, version } = problem
   const { event } = KINDS[code]
   if (event === null) return null
   const facts = {
-    ...(version === null ? NO_FACTS : subjectOf(version)),
+    ...(version === null ? NO_FACTS : factsOf(version)),
     feed: subject.kind === 'feed' ? subject.feed : null,
     campaign: subject.kind === 'campaign' ? subject.campaign : null,
   }
@@ -86,7 +89,7 @@ function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/** ReceiverView has what a receiver wants to know and knows already, and the current problems. */
+/** ReceiverView is what decides which changes a receiver gets: what it wants and knows, and the current problems. */
 interface ReceiverView {
   /** The events that the receiver wants. */
   on: readonly AlertEvent[]
@@ -95,7 +98,7 @@ interface ReceiverView {
   now: ReadonlyMap<string, KeyedChange>
   /** Returns the newest version of a feed. */
   newestOf: (feed: string) => Version | null
-  /** Returns whether a condition that is not met now has ended. */
+  /** Returns whether a condition that the daemon does not meet now has ended. */
   isOver: (key: string) => boolean
   facts: AlertFacts
 }
@@ -115,33 +118,47 @@ export function changesFor({
   for (const [key, { event, feed, campaign }] of told) {
     if (now.has(key)) continue
     const newest = feed === null ? null : newestOf(feed)
-    const isOpen =
-      // A feed has not recovered while its newest version is still in work.
-      event === 'credentials'
-        ? !facts.trusted()
-        : event === 'service'
-          ? !WORKING.includes(facts.service())
-          : event === 'daemon'
-            ? !isOver(key) || key === TOLD_ONCE
-            : event !== 'overdue' && newest !== null && IN_WORK.includes(newest.state)
-    if (isOpen) continue
+    if (!hasEnded({ event, key, newest }, { facts, isOver })) continue
     const last =
       event === 'daemon'
         ? pastCondition(key, now)
-        : newest && { ...subjectOf(newest), line: null, column: null }
+        : newest && { ...factsOf(newest), line: null, column: null }
     const mark = String(newest?.id)
     changes.push(changeOf(event, { feed, campaign, ...last, key, mark, recovered: true }))
   }
   return changes
 }
 
+/** hasEnded returns whether a receiver is told that a problem, which is not among the current problems, is over. */
+function hasEnded(
+  { event, key, newest }: { event: AlertEvent; key: string; newest: Version | null },
+  { facts, isOver }: Pick<ReceiverView, 'facts' | 'isOver'>,
+): boolean {
+  switch (event) {
+    case 'credentials':
+      return facts.trusted()
+    case 'service':
+      return WORKING.includes(facts.service())
+    case 'daemon':
+      return key !== WATCHDOG_RESTART && isOver(key)
+    case 'overdue':
+      return true
+    default:
+      // A feed has not recovered while its newest version is still in work.
+      return newest === null || !IN_WORK.includes(newest.state)
+  }
+}
+
 /** The states of a service that works again. */
 const WORKING: readonly string[] = ['ok', 'degraded']
 
-/** A restart ends at once, so alerts do not report its end. */
-const TOLD_ONCE = JSON.stringify(['daemon', 'watchdog-restart'])
+/** The key of a restart by the watchdog. Such a restart ends at once, so alerts do not report its end. */
+const WATCHDOG_RESTART = JSON.stringify(['daemon', 'watchdog-restart'])
 
-/** pastCondition names the condition that is over. Its reason names the conditions that remain. */
+/**
+ * pastCondition returns the code of a condition that is over, with the sentences of the problems of daemon and service
+ * that remain as its reason; null if none remains.
+ */
 function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))
@@ -186,7 +203,8 @@ function changeOf(event: AlertEvent, facts: Partial<KeyedChange>): KeyedChange {
   return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
-function subjectOf({
+/** factsOf returns the facts of a version that a change shows. */
+function factsOf({
   column,
   feed,
   id,

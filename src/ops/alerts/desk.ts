@@ -1,6 +1,6 @@
 // Decides when alerts are sent: one message with all changes since the last message, then a pause. After a message was
-// sent, the history records what the receiver knows. A crash between the two repeats a message but never loses a
-// message. senders.ts knows the programs and addresses.
+// sent, the history records what the receiver knows. A crash between sending and recording repeats the message, and no
+// crash loses a message. senders.ts knows the programs and addresses.
 
 import type { AlertTarget } from '../../domain/alerts.ts'
 import { commandFor, hintWith } from '../../domain/command.ts'
@@ -17,15 +17,19 @@ import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 
 /** Pause between two messages to a receiver. The second message holds all changes of the pause. */
 const PAUSE_MS = 30 * SECOND
+/** Shortest time between two checks of the problems. */
 const CHECK_GAP_MS = SECOND
-/** Longest time between two checks of the problems: some begin without any change of a state, such as a late feed. */
+/**
+ * Longest time between two checks of the problems. Some problems, such as a late feed, begin without a change of any
+ * state.
+ */
 const CHECK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
 const FAILURES_SHOWN = 2
 const FAILED_HINT = hintWith('correct it, then', commandFor('alerts test'))
 const LONGEST_RETRY_MS = 10 * MINUTE
-/** How long after a start the daemon needs to meet every condition that still lasts. */
+/** This long after its start, the daemon has met every condition that still lasts. */
 const CONDITIONS_KNOWN_MS = MINUTE
 
 export class AlertDesk {
@@ -37,12 +41,15 @@ export class AlertDesk {
   readonly #origin: MessageOrigin
   readonly #send: SendAlert
   readonly #receivers: readonly Receiver[]
+  /** The next check reads the problems even if no other process has written to the history. */
   #hasChanged = true
+  /** `dataVersion` of the history at the last check. */
   #dataVersion: number | null = null
+  /** Monotonic ms. */
   #checkedAt = Number.NEGATIVE_INFINITY
   /** Monotonic ms. */
   readonly #openedAt: number
-  /** Keys of the conditions that this process has met; only these can be over before CONDITIONS_KNOWN_MS. */
+  /** Keys of the conditions that this process has met. Only these conditions can be over before CONDITIONS_KNOWN_MS. */
   readonly #met = new Set<string>()
 
   constructor({
@@ -80,19 +87,20 @@ export class AlertDesk {
     this.#hasChanged = true
   }
 
-  /** sendDue sends new changes if it is time to. It never throws, and does not wait for the messages. */
+  /** sendDue begins to send new changes if it is time. It never throws, and does not wait for the messages. */
   sendDue(signal: AbortSignal): void {
     this.#serve({ isLast: false }, signal)
   }
 
   /** finish waits for running messages. With `flush` it then tries to send all remaining changes once. */
   async finish({ flush, signal }: { flush: boolean; signal: AbortSignal }): Promise<void> {
-    await this.#sent()
+    await this.#messagesEnded()
     if (flush) this.#serve({ isLast: true }, signal)
-    await this.#sent()
+    await this.#messagesEnded()
   }
 
-  async #sent(): Promise<void> {
+  /** #messagesEnded resolves when no message is being sent. */
+  async #messagesEnded(): Promise<void> {
     await Promise.all(this.#receivers.map(({ sending }) => sending))
   }
 
@@ -120,6 +128,7 @@ export class AlertDesk {
     }
   }
 
+  /** #sendChanges reads the problems and starts a message to each receiver with changes, unless one is running. */
   #sendChanges({ isLast }: { isLast: boolean }, signal: AbortSignal): void {
     this.#checkedAt = this.#clock.monotonic()
     this.#hasChanged = false
@@ -146,6 +155,7 @@ export class AlertDesk {
     }
   }
 
+  /** #tell sends one message, and records that the receiver knows its changes. */
   async #tell(receiver: Receiver, changes: KeyedChange[], signal: AbortSignal): Promise<void> {
     const { target, sequence } = receiver
     const message = alertMessage(changes, { at: this.#clock.now(), sequence, ...this.#origin })
@@ -171,6 +181,7 @@ export class AlertDesk {
     }
   }
 
+  /** #failed plans the next try, and sets a condition if the program was stuck or the receiver failed three times. */
   #failed(receiver: Receiver, { reason, stuck = false }: AlertFailure): void {
     const name = targetName(receiver.target)
     const words = { message: `alerts do not reach ${name}: ${reason}`, hint: FAILED_HINT }

@@ -1,5 +1,5 @@
-// Builds the message to a receiver from the changes that one look found, as JSON and as environment variables. Names
-// and reasons come from the vendor's folder, so each becomes one line of plain text.
+// Builds the message to a receiver from the changes that one check found, as JSON and as environment variables. Names
+// and reasons come from the vendor's folder, so each of them becomes one line of plain text.
 
 import { hash } from 'node:crypto'
 import type { AlertEvent } from '../../domain/alerts.ts'
@@ -18,7 +18,7 @@ export interface AlertMessage {
   host: string
   /** `several` if the changes are of different kinds. */
   event: AlertEvent | 'recovered' | 'several' | 'test'
-  /** What a mail has as its subject: `feedsyncd on ats: 5 rejected, 5 held`. */
+  /** The subject for a mail: `feedsyncd on ats: 5 rejected, 5 held`. */
   subject: string
   /** The whole message, one line for each change. Chat services show the field `text`. */
   text: string
@@ -40,12 +40,12 @@ export interface MessageOrigin {
 interface MessageHead extends MessageOrigin {
   /** Wall ms. */
   at: number
-  /** Number of earlier messages to this receiver: it gives the same problem a month later another message id. */
+  /** Number of earlier messages to this receiver. It gives the same problem another message id a month later. */
   sequence: number
 }
 
 const MOST_CHANGES = 100
-/** Changes that the text describes. */
+/** How many changes the text describes. */
 const MOST_IN_TEXT = 20
 const MOST_CHARACTERS = 1000
 
@@ -82,7 +82,7 @@ export function alertMessage(
 export function testMessage({ at, host }: { at: number; host: string }): AlertMessage {
   const subject = `feedsyncd on ${host}: test`
   const text = `feedsyncd on ${host}: this is a test; alerts arrive here`
-  const message = { event: 'test', subject, text, page: null, count: 0, changes: [] } as const
+  const message = { event: 'test', subject, text, page: null, count: 0 } as const
   return { ...heading(`test ${host} ${at}`, at, host), ...message, changes: [] }
 }
 
@@ -93,7 +93,8 @@ function heading(identity: string, at: number, host: string) {
 
 /**
  * alertVariables returns FEEDSYNCD_ALERT_*, so that a script need not read JSON: `reasonCode` becomes
- * FEEDSYNCD_ALERT_REASON_CODE. A missing fact is an empty text. RECOVERED holds the event that is over.
+ * FEEDSYNCD_ALERT_REASON_CODE. A missing fact is an empty text, and so are all facts of changes if the message has
+ * several. FEEDSYNCD_ALERT_RECOVERED holds the event that is over.
  */
 export function alertVariables(message: AlertMessage): Record<string, string> {
   const { id, at, event, page, subject, text, count, changes } = message

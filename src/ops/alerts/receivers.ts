@@ -15,7 +15,9 @@ export interface Receiver extends KnownToReceiver {
   sending: Promise<void> | null
 }
 
-/** restoreReceivers restores each receiver from the history, which forgets the receivers that are no longer configured. */
+/**
+ * restoreReceivers restores each receiver from the history, which forgets the receivers that are no longer configured.
+ */
 export function restoreReceivers(history: History, targets: readonly AlertTarget[]): Receiver[] {
   const receivers = targets.map((target, index): Receiver => {
     const id = idOf(target, targets.slice(0, index))
@@ -28,6 +30,7 @@ export function restoreReceivers(history: History, targets: readonly AlertTarget
 
 /**
  * idOf returns an id that depends on the receiver and not on its place in the list, so it is the same after a restart.
+ * If several receivers are equal, the id also depends on how many of them are in `before`.
  */
 function idOf(target: AlertTarget, before: readonly AlertTarget[]): string {
   const identity = ({ action }: AlertTarget) =>

@@ -13,12 +13,13 @@ import type { HttpClient } from '../../lib/http.ts'
 import { registerSecret, registerTemporarySecret, shownMessage } from '../../lib/secrets.ts'
 import { type AlertMessage, alertVariables } from './message.ts'
 
-/** AlertResult is the result of one try. `stuck` is true if the program did not end in time. */
+/** AlertResult is the result of one try to send a message. */
 export type AlertResult = { kind: 'sent' } | AlertFailure
 
 export interface AlertFailure {
   kind: 'failed'
   reason: string
+  /** True if the program did not end in time. */
   stuck?: boolean
 }
 
@@ -38,7 +39,7 @@ const ANSWER_TIMEOUT = 10 * SECOND
 const MOST_STDERR = 2000
 const SENT: AlertResult = { kind: 'sent' }
 
-/** Environment variables that a hook must not inherit: our Node's options, the key's folder, systemd's sockets. */
+/** Environment variables that a program must not inherit: our Node's options, the key's folder, systemd's sockets. */
 const PRIVATE_VARIABLES =
   /^(NODE_.*|CREDENTIALS_DIRECTORY|NOTIFY_SOCKET|WATCHDOG_.*|LISTEN_.*|JOURNAL_STREAM|FEEDSYNCD_.*)$/
 
@@ -71,7 +72,7 @@ async function runProgram(
   const kept = Object.entries(env).filter(([name]) => !PRIVATE_VARIABLES.test(name))
   const limit = new AbortController()
   using _timer = clock.after(EXEC_TIMEOUT, () => limit.abort())
-  const isOver = AbortSignal.any([signal, limit.signal])
+  const stopped = AbortSignal.any([signal, limit.signal])
   try {
     const child = spawn(program, args, {
       env: { ...Object.fromEntries(kept), ...alertVariables(message) },
@@ -81,12 +82,12 @@ async function runProgram(
       detached: true,
     })
     const exited = once(child, 'exit')
-    // Without a pid the program was not started. After EMFILE it has no streams either, so the code below must not run.
+    // Without a pid the program was not started, and `exited` rejects. After EMFILE the child has no streams either.
     if (child.pid === undefined) await exited
     // A forced stop of the daemon does not wait for an alert.
-    const end = () => (signal.aborted ? killGroup(child.pid) : endGroup(child.pid, clock))
-    isOver.addEventListener('abort', end)
-    if (isOver.aborted) end()
+    const endProgram = () => (signal.aborted ? killGroup(child.pid) : endGroup(child.pid, clock))
+    stopped.addEventListener('abort', endProgram)
+    if (stopped.aborted) endProgram()
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MOST_STDERR)
@@ -96,9 +97,10 @@ async function runProgram(
     child.stdin.end(`${JSON.stringify(message)}\n`)
     const closed = new Promise((resolve) => child.once('close', resolve))
     const [code, killedBy] = await exited
-    isOver.removeEventListener('abort', end)
-    end()
-    // Wait for the rest of stderr, but only briefly: a child that it left behind can hold stderr open.
+    stopped.removeEventListener('abort', endProgram)
+    // The program has ended. This ends the child processes that it left behind.
+    endProgram()
+    // Wait for the rest of stderr, but only briefly: a child process of the program can hold stderr open.
     using _late = clock.after(STDERR_GRACE, () => child.stderr.destroy())
     await closed
     if (limit.signal.aborted)
@@ -115,15 +117,17 @@ const failed = (reason: string) => ({ kind: 'failed', reason }) as const
 
 /** endGroup ends the process group with SIGTERM, and with SIGKILL if it is still there after TERM_GRACE. */
 function endGroup(pid: number | undefined, clock: Clock): void {
-  if (signalled(pid, 'SIGTERM')) clock.after(TERM_GRACE, () => killGroup(pid))
+  if (signalGroup(pid, 'SIGTERM')) clock.after(TERM_GRACE, () => killGroup(pid))
 }
 
 function killGroup(pid: number | undefined): void {
-  signalled(pid, 'SIGKILL')
+  signalGroup(pid, 'SIGKILL')
 }
 
-/** signalled sends a signal to a process group. It returns false if the group has no process left, or never had one. */
-function signalled(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+/**
+ * signalGroup sends a signal to a process group. It returns false if there is no process in the group to receive it.
+ */
+function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)
   } catch {
@@ -170,9 +174,9 @@ async function post(
 }
 
 /**
- * chatText escapes what chat services read as markup (`&`, `<`, `>`), and breaks up words that call a person or
- * everybody, and links that hide their address, because a feed can have any name. `mrkdwn: false` switches the rest off
- * at Slack. Mattermost and Rocket.Chat show the rest as Markdown.
+ * chatText escapes what chat services read as markup (`&`, `<`, `>`). It breaks up words that call a person or
+ * everybody, and links that hide their address, because a feed can have any name. Slack shows other markup as text,
+ * because the message has `mrkdwn: false`. Mattermost and Rocket.Chat show other markup as Markdown.
  */
 export function chatText(text: string): string {
   return text
@@ -185,7 +189,11 @@ export function chatText(text: string): string {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
 
-/** secretOf reads the file for each message, so a changed secret counts at once. */
+/**
+ * secretOf returns the bytes that sign, and registers the secret so that no log shows it. It reads the file for each
+ * message, so a changed secret counts at once. It throws if the file cannot be read, is empty, or has a whsec_ secret
+ * that is not base64.
+ */
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))
   if (secret.length === 0) throw new Error('is empty')
