@@ -23,7 +23,10 @@ const TITLES: Record<DifferenceKind, string> = {
 /** MOST_BARS is how many versions the picture shows. */
 export const MOST_BARS = 20
 
-/** differenceSection gets the last versions of the feed, newest first. */
+/**
+ * differenceSection returns null if the version has no difference. `versions` are the last versions of the feed, newest
+ * first.
+ */
 export function differenceSection(
   { difference, id, state }: ShowReport,
   versions: readonly UploadReport[],
@@ -71,7 +74,7 @@ function picture(
   return html`<figure><figcaption><b>Postings</b> <span class="n">${count(older)} → ${count(newer)}</span> <span class="lost-key">${count(removed)} would vanish</span></figcaption>${bars(all, label)}</figure>`
 }
 
-/** groups lists the values that lose most. */
+/** groups lists the values that lose the most postings, in one list for each group. */
 function groups(by: DifferenceSummary['by']): Markup[] {
   return (Object.keys(by) as Group[]).flatMap((group) => {
     const { count: all, values } = by[group]

@@ -39,7 +39,7 @@ const TIMEOUT_CHECK_INTERVAL = 2 * SECOND
 const MOST_CONNECTIONS = 64
 const MOST_VERSIONS = 60
 
-/** openEndpoint listens and serves. @throws FeedsyncError (75) if it cannot listen on the address. */
+/** openEndpoint listens and serves. It throws FeedsyncError (75) if it cannot listen on the address. */
 export async function openEndpoint({
   clock,
   listen,
@@ -64,7 +64,7 @@ export async function openEndpoint({
     const refusal = refusalOf(request, listen)
     respond(response, refusal ?? (await answer(request.url ?? '/', { clock, log, source })))
   })
-  await listening(server, listen)
+  await startListening(server, listen)
   server.on('error', (error) =>
     log.warn({ event: 'endpoint.error', problem: messageOf(error) }, 'the endpoint had an error'),
   )
@@ -87,7 +87,7 @@ export async function openEndpoint({
 }
 
 /**
- * limitConnections closes a connection when there are too many: the oldest connection without a request, or else the
+ * limitConnections closes a connection when more than 64 are open: the oldest connection without a request, or else the
  * oldest connection.
  */
 function limitConnections(server: Server): void {
@@ -196,13 +196,14 @@ const text = (status: number, body: string): EndpointAnswer => ({
 })
 const html = (body: string, status = 200): EndpointAnswer => ({ status, type: HTML, body })
 
-async function listening(server: Server, listen: Listen): Promise<void> {
+/** startListening also removes the socket of a killed daemon, and lets the group connect to a socket. */
+async function startListening(server: Server, listen: Listen): Promise<void> {
   const { kind: _, ...where } = listen
   try {
     if (listen.kind === 'unix') await removeStaleSocket(listen.path)
     server.listen(where)
     await once(server, 'listening')
-    // Members of the group may connect. The unit's umask would allow only the daemon's own user.
+    // Members of the group may connect. With the unit's umask only the daemon's own user could.
     if (listen.kind === 'unix') chmodSync(listen.path, 0o660)
   } catch (cause) {
     const shown = listen.kind === 'unix' ? listen.path : `${listen.host}:${listen.port}`
@@ -215,8 +216,8 @@ async function listening(server: Server, listen: Listen): Promise<void> {
 }
 
 /**
- * removeStaleSocket deletes the socket of a killed daemon. It deletes no other file and no socket that still has a
- * listener.
+ * removeStaleSocket deletes the socket of a killed daemon. It leaves a socket that still has a listener, and throws if
+ * another kind of file is at the path.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -240,6 +241,10 @@ function addressOf(server: Server): string {
   return `http://${host}:${bound.port}`
 }
 
+/**
+ * isOurName returns whether the Host header names this endpoint. On a unix socket or an address that is not loopback,
+ * any name will do.
+ */
 function isOurName(host: string | undefined, listen: Listen): boolean {
   if (listen.kind === 'unix' || !isLoopback({ hostname: listen.host })) return true
   const name = host?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')

@@ -91,7 +91,10 @@ function figure(
   return html`<figure><figcaption><b>${name}</b> <span class="n">${now}</span> <span class="dim">${range}</span></figcaption>${plot(points, label)}<div class="axis dim"><span>${utc(first.at).slice(0, 16)}</span><span>${utc(last.at).slice(0, 16)} UTC</span></div></figure>`
 }
 
-/** versionPage gets the last versions of the feed, newest first, for the picture of what a held version changes. */
+/**
+ * versionPage shows a version. `versions` are the last versions of the feed, newest first, for the picture of what a
+ * held version changes.
+ */
 export function versionPage(
   version: ShowReport,
   context: PageContext,

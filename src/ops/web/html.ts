@@ -1,4 +1,4 @@
-// Template for HTML: it escapes every value that is not Markup itself, so nobody can forget to.
+// A template for HTML that escapes every value that is not Markup itself, so nobody can forget it.
 
 import { printable } from '../../lib/printable.ts'
 

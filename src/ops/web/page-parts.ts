@@ -65,13 +65,13 @@ export const size = (bytes: number | null) => (bytes === null ? NONE : formatByt
 interface Table {
   /** The class of the table in the style sheet. */
   name: string
-  /** Screen readers read it. */
+  /** Screen readers read this text. */
   label: string
   columns: readonly string[]
   rows: readonly Markup[]
 }
 
-/** table aligns a column right if its name begins with `#`. */
+/** table makes a table. A column whose name begins with `#` is aligned right, and its heading has no `#`. */
 export function table({ columns, label, name, rows }: Table): Markup {
   const heads = columns.map((column) =>
     column.startsWith('#')
@@ -85,7 +85,10 @@ interface ColouredState extends JudgedState {
   overdue: boolean
 }
 
-/** toneOf returns the colour of a version's state, which is the colour of its problem. */
+/**
+ * toneOf returns the colour of a version's state: the colour of its problem, or of an overdue feed, else `good` for an
+ * uploaded version and `dim` for others.
+ */
 export function toneOf({ overdue, ...version }: ColouredState): Tone {
   const severity = severityOf(version)
   if (severity === 'critical') return 'bad'
@@ -98,7 +101,7 @@ export function stateOf(upload: ColouredState): Markup {
   return html`<span class="state ${toneOf(upload)}">${text}</span>`
 }
 
-/** feedLink links to a feed. `text` is its name, perhaps without what all names of a list share. */
+/** feedLink links to a feed. `text` is its name, or its name without the folder that all names of a list share. */
 export function feedLink(feed: string, text = feed): Markup {
   // A name with a lone surrogate has no UTF-8, so no URL can hold it.
   if (!feed.isWellFormed()) return html`<bdi>${text}</bdi>`
@@ -109,7 +112,10 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
   return html`<a href="/version?id=${id}">${text}</a>`
 }
 
-/** changesText shows postings added, removed and changed since the previous version: `+3 −1 ~2`. null if unknown. */
+/**
+ * changesText shows the postings added, removed and changed since the version before as `+3 −1 ~2`; null if the changes
+ * are not known.
+ */
 export function changesText(changes: PostingChanges | null): Markup | null {
   if (changes === null) return null
   const { added, removed, changed } = changes
@@ -127,13 +133,16 @@ export function story(upload: UploadReport | ShowReport, context: PageContext): 
   return html`${progress === null ? null : html`<p class="reason">${formatProgress(progress, upload.bytes ?? 0)}</p>`}${reason === null ? null : html`<p class="reason">${sentence(reason)}</p>`}${stored(upload, context.now)}${next.map((step) => ('says' in step ? html`<p class="next">${sentence(step.says)}</p>` : null))}${choice(next.flatMap((step) => ('command' in step ? step.command : [])))}`
 }
 
-/** stored shows when the file left the folder, or which other version of the feed the service has. */
+/**
+ * stored shows when the file left the folder, or else which version of the feed the service has; null if this is the
+ * version itself, or if the service has none and nobody needs to know.
+ */
 function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
   const { id, leftAt, maybeOnService, onService } = upload
   if (leftAt !== null)
     return html`<p class="reason">Its file left the folder ${ago(leftAt, now)}.</p>`
-  const isOther = onService === null ? toneOf(upload) === 'warn' : onService.id !== id
-  return isOther || maybeOnService !== null
+  const isNews = onService === null ? toneOf(upload) === 'warn' : onService.id !== id
+  return isNews || maybeOnService !== null
     ? html`<p class="reason">On the service: ${onServiceText(upload, now)}</p>`
     : null
 }

@@ -126,8 +126,8 @@ footer { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin-top: 3rem; fon
 
 /**
  * Fetches the page again and changes only what differs, so focus, selection and scroll position stay. `data-key`
- * identifies an entry. DOMParser runs no script of an answer. A slow host is asked less often, and a hidden page asks each
- * minute. Without an answer for two minutes, title and icon say that the page is stale.
+ * identifies an entry. DOMParser runs no script of an answer. A slow host is asked less often, and a hidden page asks
+ * each minute. Without an answer for two minutes, title and icon say that the page is stale.
  */
 export const SCRIPT = `
 const stale = document.querySelector('#stale')

@@ -35,8 +35,8 @@ const MOST = 12
 const MOST_POINTS = 30
 
 /**
- * statusPage reads three parameters: `find`, a part of a feed's name in any case, `state`, a state of versions, and
- * `page`, counted from 1.
+ * statusPage renders the status page. `query` can have three parameters: `find`, a part of a feed's name in any case,
+ * `state`, a state of versions, and `page`, counted from 1.
  */
 export function statusPage(source: EndpointSource & PageContext, query: URLSearchParams): string {
   const status = source.status()
@@ -51,8 +51,8 @@ export function statusPage(source: EndpointSource & PageContext, query: URLSearc
 <h1 class="${tone}" aria-live="polite">${headline}</h1>
 ${vitals(status, source)}
 ${section('Needs attention', urgent.length, problemCards(urgent, versions, source))}
-${quietly(quiet, problemCards(quiet, versions, source), { isOpen: urgent.length === 0 })}
-${section('Ignored by name', daemon.ignored.count, passedOver(daemon.ignored, source))}
+${quietSection(quiet, problemCards(quiet, versions, source), { isOpen: urgent.length === 0 })}
+${section('Ignored by name', daemon.ignored.count, ignoredFiles(daemon.ignored, source))}
 <section><h2>Feeds${uploads.length > 0 ? html` <span class="dim">${count(uploads.length)}</span>` : null}</h2>
 ${uploads.length === 0 ? html`<p class="empty">No feed has been seen yet. Drop an XML file into <code>${source.inbox}</code></p>` : feeds(uploads, source, query)}</section>
 ${campaignsSection(campaigns, problems, source)}
@@ -81,13 +81,14 @@ function vitals(
 </dl>`
 }
 
+/** section returns null if there are no entries. */
 function section(name: string, entries: number, body: Markup | null): Markup | null {
   if (entries === 0 || body === null) return null
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`
 }
 
-/** quietly shows the problems that end by themselves, closed while something else needs attention. */
-function quietly(
+/** quietSection shows the problems that end by themselves, closed while something else needs attention. */
+function quietSection(
   quiet: readonly Problem[],
   cards: Markup | null,
   { isOpen }: { isOpen: boolean },
@@ -99,8 +100,8 @@ function quietly(
     : html`<section><details>${summary}${cards}</details></section>`
 }
 
-/** passedOver lists files that no pattern of inbox.include matches. */
-function passedOver(
+/** ignoredFiles lists files that no pattern of inbox.include matches. */
+function ignoredFiles(
   { count: all, paths }: StatusReport['daemon']['ignored'],
   { commandLine }: PageContext,
 ): Markup {
@@ -139,7 +140,7 @@ function feeds(
   const columns = ['Feed', 'State', '#Postings', '#Changed', 'Trend', '#Size', '#When']
   const isFiltered = find !== '' || state !== ''
   return html`${uploads.length > MOST || isFiltered ? search(uploads, { find, state }) : null}
-${shown.length === 0 ? html`<p class="empty">No feed matches.</p>` : table({ name: 'feeds', label: 'Feeds', columns, rows })}${pages(found.length, page, { find, state })}`
+${shown.length === 0 ? html`<p class="empty">No feed matches.</p>` : table({ name: 'feeds', label: 'Feeds', columns, rows })}${pageLinks(found.length, page, { find, state })}`
 }
 
 interface Sought {
@@ -157,7 +158,7 @@ function search(uploads: readonly UploadReport[], { find, state }: Sought): Mark
   return html`<form action="/" role="search"><label>Find <input type="search" name="find" value="${find}" placeholder="part of a name" maxlength="200"></label> <label>State <select name="state"><option value="">any</option>${options}</select></label> <button>Filter</button></form>`
 }
 
-function pages(found: number, page: number, { find, state }: Sought): Markup | null {
+function pageLinks(found: number, page: number, { find, state }: Sought): Markup | null {
   const last = Math.ceil(found / MOST)
   if (last <= 1) return null
   const kept = Object.entries({ find, state }).filter(([, value]) => value !== '')

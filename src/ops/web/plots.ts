@@ -20,7 +20,10 @@ export interface Point extends TimedValue {
 /** Space at the edges, so that dots there are not cut. */
 const MARGIN = 4
 
-/** sparkline draws a line as small as a word, from 0 to the largest value, with one step for each version. */
+/**
+ * sparkline draws a line as small as a word, from 0 to the largest value, with one step for each version; null if fewer
+ * than two values are known.
+ */
 export function sparkline(values: readonly (number | null)[]): Markup | null {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return null
@@ -65,8 +68,9 @@ export function bars(all: readonly Bar[], label: string): Markup {
 }
 
 /**
- * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. More than the passed
- * part is `warn`, and the whole budget is `bad`. Screen readers read `label`.
+ * paceBar draws the spent part of a budget as a bar, with a line at the passed part of the period. The bar is `warn` if
+ * 90 % of the budget, or a larger part of it than of the period, is spent. It is `bad` if the whole budget is spent.
+ * Screen readers read `label`.
  */
 export function paceBar({
   spent,

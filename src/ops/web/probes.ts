@@ -5,12 +5,12 @@ import { printable } from '../../lib/printable.ts'
 import { firstLine } from '../problem.ts'
 import type { EndpointSource } from './source.ts'
 
-/** A round that takes longer hangs: even a listing of 100,000 files takes only seconds. */
+/** A longer round of the main loop is hung: even a listing of 100,000 files takes only seconds. */
 const HUNG_MS = 5 * MINUTE
 
 /**
- * whyNotAlive returns why a restart might help, or null. It makes one query, so an error of SQLite throws, which
- * becomes a 503.
+ * whyNotAlive returns why a restart might help, or null if the daemon is alive. It makes one query, and throws if
+ * SQLite has an error.
  */
 export function whyNotAlive(source: EndpointSource): string | null {
   source.history.count()
@@ -20,7 +20,10 @@ export function whyNotAlive(source: EndpointSource): string | null {
     : null
 }
 
-/** whyNotReady returns why feeds are not read or sent, which are the critical problems, or null. */
+/**
+ * whyNotReady returns why feeds are not read or sent, one critical problem in each line, or null if feeds are read and
+ * sent.
+ */
 export function whyNotReady(
   source: Pick<EndpointSource, 'daemon' | 'problems' | 'pulse'>,
 ): string | null {

@@ -19,10 +19,11 @@ import {
   versionLink,
 } from './page-parts.ts'
 
-/** Kinds of problems that are open at once. The others are one click away, so that the page stays short. */
+/** How many cards are open at once. The others are one click away, so that the page stays short. */
 const MOST_OPEN = 3
 /** How many names of one kind of problem are shown at once. */
 const MOST_NAMED = 3
+/** A list names at most this many problems of one kind, even after a click. */
 const MOST_LISTED = 500
 
 export const TONES = { critical: 'bad', warning: 'warn', info: 'dim' } as const satisfies Record<
@@ -31,6 +32,10 @@ export const TONES = { critical: 'bad', warning: 'warn', info: 'dim' } as const 
 >
 
 const NOUNS = { feed: 'feed', path: 'file', account: 'account', campaign: 'campaign' } as const
+
+function nounOf(kind: Problem['subject']['kind']): string {
+  return kind in NOUNS ? NOUNS[kind as keyof typeof NOUNS] : 'problem'
+}
 
 /** headlineOf says in one sentence what a person has to know first. */
 export function headlineOf(problems: readonly Problem[], feeds: number): string {
@@ -43,7 +48,7 @@ export function headlineOf(problems: readonly Problem[], feeds: number): string 
     return sentence(firstLine(first))
   const names = new Map<string, Set<string>>()
   for (const { code, subject } of urgent) {
-    const noun = subject.kind in NOUNS ? NOUNS[subject.kind as keyof typeof NOUNS] : 'problem'
+    const noun = nounOf(subject.kind)
     const known = names.get(noun) ?? new Set()
     names.set(noun, known.add(subjectName(subject) || code))
   }
@@ -52,7 +57,7 @@ export function headlineOf(problems: readonly Problem[], feeds: number): string 
   return `${counts.join(' and ')} ${isOne ? 'needs' : 'need'} attention`
 }
 
-/** problemCards returns the problems of these severities as a list; null if there are none. */
+/** problemCards returns the problems as a list of cards, with one card for alike problems; null if there are none. */
 export function problemCards(
   problems: readonly Problem[],
   uploads: readonly UploadReport[],
@@ -94,8 +99,7 @@ function nameOf({ subject }: Problem): Markup | null {
 
 function namesOf(problems: readonly Problem[]): Markup {
   const [first] = problems
-  const kind = first?.subject.kind ?? 'feed'
-  const noun = kind in NOUNS ? NOUNS[kind as keyof typeof NOUNS] : 'problem'
+  const noun = nounOf(first?.subject.kind ?? 'feed')
   const shown = problems.slice(0, MOST_NAMED).map((each) => html`<li>${nameOnly(each)}</li>`)
   const rest = problems.slice(MOST_NAMED, MOST_LISTED)
   const more =
@@ -109,7 +113,10 @@ function nameOnly({ subject }: Problem): Markup {
   return subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${subjectName(subject)}</bdi>`
 }
 
-/** about shows the progress of an upload, or what the service has of a feed while a person decides. */
+/**
+ * about shows the progress of an upload, or which version of the feed the service has; null while the version is in
+ * work.
+ */
 function about(upload: UploadReport, now: number): Markup | null {
   const { bytes, progress, state } = upload
   if (progress !== null) return html`<p class="reason">${formatProgress(progress, bytes ?? 0)}</p>`
