@@ -82,8 +82,8 @@ export class DaemonFile {
   }
 
   /**
-   * update changes the state and writes it. It never throws: if the file cannot be written anywhere, only memory has the
-   * new state.
+   * update changes the state and writes it. It never throws: if the file cannot be written anywhere, only memory has
+   * the new state.
    */
   update(patch: Partial<DaemonState>): void {
     this.#current = { ...this.#current, ...patch }
@@ -121,7 +121,8 @@ function firstState(startedAt: number): DaemonState {
 
 /**
  * readDaemonFile returns the last state that the daemon of this state directory wrote, or null if there is none. Of a
- * daemon that has ended, it leaves out the uploads and all conditions but `database-lost`, which only this file records.
+ * daemon that has ended, it leaves out the uploads and all conditions but `database-lost`, which only this file
+ * records.
  */
 export function readDaemonFile(
   stateDirectory: string,
@@ -208,7 +209,8 @@ function isAlive({ pid, startTicks }: StoredState): boolean {
 
 /**
  * startTicksOf returns the ticks from boot to the start of a process (proc(5), field 22); null if there is no such
- * process or no /proc. It looks behind the last ")", because the name of the process can contain spaces and parentheses.
+ * process or no /proc. It looks behind the last ")", because the name of the process can contain spaces and
+ * parentheses.
  */
 function startTicksOf(pid: number): string | null {
   try {

@@ -7,7 +7,9 @@ import type { DaemonState } from './port.ts'
 import type { DaemonReport, PauseReports, ServiceReport, SkippedReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
-/** ProblemFacts is the part of the report of `status` that the judgement needs, with only the versions that it judges. */
+/**
+ * ProblemFacts is the part of the report of `status` that the judgement needs, with only the versions that it judges.
+ */
 export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
@@ -24,8 +26,8 @@ const TROUBLED = { newest: [...OPEN, 'rejected'], older: OPEN } as const
 /**
  * judgedVersions returns the versions that `problems` judges: first the newest versions of feeds that are open or
  * rejected, then the older open versions, then the newest versions that were discarded or superseded although storage
- * might have an unconfirmed version of the feed, and last the versions in `others`. With `feed` it returns only versions
- * of this feed.
+ * might have an unconfirmed version of the feed, and last the versions in `others`. With `feed` it returns only
+ * versions of this feed.
  */
 export function judgedVersions(
   history: HistoryReader,

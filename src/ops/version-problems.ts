@@ -73,7 +73,9 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
   )
 }
 
-/** afterLoss returns one problem for all feeds that are held because the history was lost, with the one command for all. */
+/**
+ * afterLoss returns one problem for all feeds that are held because the history was lost, with the one command for all.
+ */
 function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): FoundProblem[] {
   const held = versions.filter(({ guard, state }) => state === 'held' && guard === 'history-lost')
   const [first] = held
@@ -141,7 +143,9 @@ export interface JudgedState {
   refusals: number
 }
 
-/** codeOf returns the code of the problem that the state of a version stands for; null if the state is not a problem. */
+/**
+ * codeOf returns the code of the problem that the state of a version stands for; null if the state is not a problem.
+ */
 function codeOf(version: JudgedState): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {

@@ -185,9 +185,9 @@ interface ServiceOutage {
 }
 
 /**
- * withProbeTime returns a queued version with the time of the next probe and the reason for it, if the probe comes after
- * the next attempt; any other version is returned as it is. Rows do not store this time, because thousands of versions
- * can wait for one probe.
+ * withProbeTime returns a queued version with the time of the next probe and the reason for it, if the probe comes
+ * after the next attempt; any other version is returned as it is. Rows do not store this time, because thousands of
+ * versions can wait for one probe.
  */
 export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version

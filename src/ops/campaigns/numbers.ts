@@ -61,8 +61,8 @@ export function numbersText(numbers: CampaignNumbers & { isMonthly?: boolean }):
 }
 
 /**
- * passedShare returns the passed part of the period, from 0 to 1; null if the begin or the end is not known, or if the end
- * is not after the begin.
+ * passedShare returns the passed part of the period, from 0 to 1; null if the begin or the end is not known, or if the
+ * end is not after the begin.
  */
 export function passedShare({ begins, ends }: Coverage, now: number): number | null {
   if (begins === null || ends === null) return null

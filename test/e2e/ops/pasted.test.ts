@@ -1,5 +1,5 @@
-// Each command that status prints for pasting is run on the state that printed it. Afterwards the state is better or the
-// same, never worse.
+// Each command that status prints for pasting is run on the state that printed it. Afterwards the state is better or
+// the same, never worse.
 
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
