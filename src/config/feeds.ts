@@ -23,7 +23,7 @@ export interface FeedRule {
   expectEveryMs: number | null
 }
 
-/** RuleFor is `feedFor` with the rules of the configuration: `named` is the feed that a person named for the file. */
+/** RuleFor returns the feed of a path, as `feedFor` does. `named` is the feed that a person named for the file. */
 export type RuleFor = (path: string, named?: string | null) => FeedRule
 
 /** The compiled pattern of each rule. It is kept, because a scan asks for every file. */

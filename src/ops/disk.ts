@@ -10,10 +10,7 @@ const LEAST_FREE = 16 * 2 ** 20
 /** A small disk counts as full only if less than this share of it is free, even if LEAST_FREE is more. */
 const LEAST_SHARE = 0.02
 
-/**
- * whyDiskFull returns why the disk counts as full and what to do, or null if the disk has space or cannot be
- * asked.
- */
+/** whyDiskFull returns why the disk counts as full and what to do; null if it has space or cannot be asked. */
 export function whyDiskFull(directory: string): { message: string; hint: string } | null {
   try {
     const { bavail, blocks, bsize, ffree, files } = statfsSync(directory)

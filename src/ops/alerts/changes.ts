@@ -89,7 +89,7 @@ function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/** ReceiverView is what decides which changes a receiver gets: what it wants and knows, and the current problems. */
+/** ReceiverView is what `changesFor` needs: what a receiver wants and knows, and the current problems. */
 interface ReceiverView {
   /** The events that the receiver wants. */
   on: readonly AlertEvent[]
@@ -129,7 +129,7 @@ export function changesFor({
   return changes
 }
 
-/** hasEnded returns whether a receiver is told that a problem, which is not among the current problems, is over. */
+/** hasEnded returns whether a problem that a receiver knows, and that is not found now, has really ended. */
 function hasEnded(
   { event, key, newest }: { event: AlertEvent; key: string; newest: Version | null },
   { facts, isOver }: Pick<ReceiverView, 'facts' | 'isOver'>,
@@ -156,8 +156,8 @@ const WORKING: readonly string[] = ['ok', 'degraded']
 const WATCHDOG_RESTART = JSON.stringify(['daemon', 'watchdog-restart'])
 
 /**
- * pastCondition returns the code of a condition that is over, with the sentences of the problems of daemon and service
- * that remain as its reason; null if none remains.
+ * pastCondition returns the facts of a condition that is over. The reason names the problems that daemon and service
+ * still have, and is null if they have none.
  */
 function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]

@@ -41,7 +41,7 @@ export class AlertDesk {
   readonly #origin: MessageOrigin
   readonly #send: SendAlert
   readonly #receivers: readonly Receiver[]
-  /** The next check reads the problems even if no other process has written to the history. */
+  /** True if the next check must read the problems although no other process has written to the history. */
   #hasChanged = true
   /** `dataVersion` of the history at the last check. */
   #dataVersion: number | null = null

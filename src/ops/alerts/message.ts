@@ -93,8 +93,8 @@ function heading(identity: string, at: number, host: string) {
 
 /**
  * alertVariables returns FEEDSYNCD_ALERT_*, so that a script need not read JSON: `reasonCode` becomes
- * FEEDSYNCD_ALERT_REASON_CODE. A missing fact is an empty text, and so are all facts of changes if the message has
- * several. FEEDSYNCD_ALERT_RECOVERED holds the event that is over.
+ * FEEDSYNCD_ALERT_REASON_CODE. A fact that is missing is an empty text. If the message has several changes, it has no
+ * facts of single changes. FEEDSYNCD_ALERT_RECOVERED holds the event that is over.
  */
 export function alertVariables(message: AlertMessage): Record<string, string> {
   const { id, at, event, page, subject, text, count, changes } = message

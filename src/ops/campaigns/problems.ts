@@ -11,7 +11,8 @@ import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
 /**
- * A person is told when an entry has waited this long for `campaigns apply`, or the service did not answer this long.
+ * A person is told when an entry has waited this long for `campaigns apply`, or the service has not answered for this
+ * long.
  */
 const GRACE_MS = HOUR
 /** The daemon sends targeting itself, so a person is told only when it has not managed to for this long. */

@@ -10,7 +10,7 @@ import { type CheckAnswer, ok, problem } from './finding.ts'
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** A drop-in can widen what the unit sees of the host, and where it may write beside its state directory. */
+/** An example of a drop-in. A drop-in lets the unit see more of the host, or write outside its state directory. */
 const DROPIN = '/usr/share/doc/feedsyncd/examples/local.conf'
 const HINTS = {
   EACCES: `give the daemon’s user access to it and to the folders above it; under /home the unit also needs a drop-in such as ${DROPIN}`,

@@ -21,8 +21,8 @@ export function whyNotAlive(source: EndpointSource): string | null {
 }
 
 /**
- * whyNotReady returns why feeds are not read or sent, one critical problem in each line, or null if feeds are read and
- * sent.
+ * whyNotReady returns why feeds are not read or sent: the stage of a daemon that starts or stops, else the critical
+ * problems, one in each line, else that no listing has ended yet; null if feeds are read and sent.
  */
 export function whyNotReady(
   source: Pick<EndpointSource, 'daemon' | 'problems' | 'pulse'>,
