@@ -27,6 +27,7 @@ export const problem = (says: string, fix: string | null, exitCode = 1): CheckAn
   return { verdict: 'problem', says, fix, exitCode }
 }
 
+/** failed returns the finding for an error that a check threw. The exit code of an error without one is 78. */
 export function failed(error: unknown): CheckAnswer {
   const { hint = null, exitCode = EXIT.config } = error instanceof FeedsyncError ? error : {}
   return problem(messageOf(error), hint, exitCode)

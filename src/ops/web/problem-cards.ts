@@ -84,32 +84,33 @@ function card(
   const { code, severity, since, version } = first
   const upload = version === null ? undefined : byId.get(version.id)
   const key = others.length === 0 ? firstLine(first) : `${code} ${first.says}`
-  const names = others.length === 0 ? nameOf(first) : namesOf(problems)
+  const names = others.length === 0 ? headingOf(first) : headingOfAll(problems)
   const link = others.length === 0 && version !== null ? html`${versionLink(version.id)}, ` : null
   return html`<li class="card ${TONES[severity]}" data-key="problem ${key}"><div class="top">${names}<span class="state ${TONES[severity]}">${severity}</span><span class="dim when">${link}${ago(since, context.now)}</span></div>
 <p class="reason">${sentence(first.says)}</p>${others.length === 0 && upload !== undefined ? about(upload, context.now) : null}${steps(next)}</li>`
 }
 
-function nameOf({ subject }: Problem): Markup | null {
-  const name = subjectName(subject)
-  if (name === '') return null
-  const shown = subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${name}</bdi>`
-  return html`<h3 class="name">${shown}</h3>`
+/** headingOf shows the name of a problem's subject; null if the subject has no name. */
+function headingOf(problem: Problem): Markup | null {
+  if (subjectName(problem.subject) === '') return null
+  return html`<h3 class="name">${nameOf(problem)}</h3>`
 }
 
-function namesOf(problems: readonly Problem[]): Markup {
+/** headingOfAll counts alike problems and names the first ones. A click shows the other names. */
+function headingOfAll(problems: readonly Problem[]): Markup {
   const [first] = problems
   const noun = nounOf(first?.subject.kind ?? 'feed')
-  const shown = problems.slice(0, MOST_NAMED).map((each) => html`<li>${nameOnly(each)}</li>`)
+  const shown = problems.slice(0, MOST_NAMED).map((each) => html`<li>${nameOf(each)}</li>`)
   const rest = problems.slice(MOST_NAMED, MOST_LISTED)
   const more =
     rest.length === 0
       ? null
-      : html`<details><summary>${count(problems.length - MOST_NAMED)} more</summary><ul class="names">${rest.map((each) => html`<li>${nameOnly(each)}</li>`)}</ul></details>`
+      : html`<details><summary>${count(problems.length - MOST_NAMED)} more</summary><ul class="names">${rest.map((each) => html`<li>${nameOf(each)}</li>`)}</ul></details>`
   return html`<h3 class="name">${count(problems.length)} ${noun}s</h3><ul class="names">${shown}</ul>${more}`
 }
 
-function nameOnly({ subject }: Problem): Markup {
+/** nameOf returns the name of a problem's subject, as a link if it is a feed. */
+function nameOf({ subject }: Problem): Markup {
   return subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${subjectName(subject)}</bdi>`
 }
 
