@@ -26,7 +26,7 @@ function load(text: string): Config {
   return loadConfig(file, {}).config
 }
 
-/** The example with its commented-out settings enabled, instead of the ones that they replace. */
+/** The example with its commented-out settings enabled, and without the settings that they replace. */
 function uncommented(): string {
   return EXAMPLE.replace(/^( *)#(?=[\w-]| {2})/gm, '$1').replace(
     /^ *account: .*$|^\w+: \[\]$/gm,
@@ -111,7 +111,7 @@ describe('the JSON Schema', () => {
 })
 
 describe('the example campaigns', () => {
-  it('are one YAML document whose scalars are all text', () => {
+  it('are one YAML document with a version, campaigns and limits', () => {
     const text = readFileSync(join(FOLDER, 'campaigns.example.yaml'), 'utf8')
 
     const { value, problems } = parseYaml(text, 'failsafe')

@@ -7,7 +7,7 @@ import { feedRule } from '../../helpers/feed-rule.ts'
 const NOW = Date.UTC(2027, 0, 5)
 
 describe('the feed of a path', () => {
-  it('is the path itself without a rule', () => {
+  it('is the path itself, with the default settings, if no rule matches', () => {
     const none = {
       feed: 'a/jobs.xml',
       account: null,
@@ -35,7 +35,7 @@ describe('the feed of a path', () => {
     expect(feedFor('jobs-20261122.xml', [feedRule('*', { name: 'jobs' })]).feed).toBe('jobs')
   })
 
-  it('is the same for a file and its compressed form', () => {
+  it('is the same for an XML file and its compressed form', () => {
     expect(feedFor('a/jobs.xml.gz', []).feed).toBe('a/jobs.xml')
     expect(feedFor('jobs-20261122.XML.GZ', []).feed).toBe('jobs-{date}.XML')
     expect(feedFor('a/jobs.gz', []).feed).toBe('a/jobs.gz')
@@ -54,7 +54,7 @@ describe('the feed of a path', () => {
     }
   })
 
-  it('is the same for a file from the archive that is dropped again', () => {
+  it('is the same for a file from the archive that is dropped again: its stamp is neither name nor date', () => {
     const feedOf = (path: string, rules: FeedConfig[] = []) => feedFor(path, rules).feed
     const stamp = '20270104T060000000Z'
 
@@ -68,7 +68,7 @@ describe('the feed of a path', () => {
     expect(feedOf('jobs.20270104T0600.xml')).toBe('jobs.{date}.xml')
   })
 
-  it('is also the path if its rule gives no name', () => {
+  it('is also the path, with the settings of the rule, if the rule gives no name', () => {
     const rules = [feedRule('**/*.xml', { records: '/source/job', expectEveryMs: 1000 })]
 
     expect(feedFor('a/jobs.xml', rules)).toEqual({
@@ -92,7 +92,7 @@ describe('the feed of a path', () => {
     expect(feeds).toEqual(['acme', 'packed', 'a'])
   })
 
-  it('gets its name and account from the captured segments', () => {
+  it('gets its name and account from the captured segments, and its fields from the rule', () => {
     const rules = [
       feedRule('{1}/{2}/*.xml', {
         name: '{2} of {1}',

@@ -50,7 +50,7 @@ alerts: [{ on: [held], exec: [page, now] }]
     expect(load(writeYaml(printableConfig(config)))).toEqual(config)
   })
 
-  it('is written in the units that people write', () => {
+  it('has the units that people write, and quotes around numbers that are text', () => {
     const text = writeYaml(
       printableConfig(load('service: { baseUrl: "https://x", account: "1" }\n')),
     )
@@ -60,7 +60,7 @@ alerts: [{ on: [held], exec: [page, now] }]
     expect(text).toContain('account: "1"\n')
   })
 
-  it('shows only the host in the address of a webhook', () => {
+  it('shows only the origin of a webhook, and the path of its secret', () => {
     const config = load(`service: { baseUrl: "https://x", account: "1" }
 alerts: [{ on: [held], webhook: "https://hooks.example.com/T0/s3cr3t?k=s3cr3t", secretFile: w.key }]
 `)

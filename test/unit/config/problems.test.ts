@@ -238,11 +238,11 @@ describe('a value', () => {
       'account: ""',
       'service.account: expected plain ASCII text, as it is sent in a header (got "")',
     ],
-  ])('%s as the identity is refused', (text, problem) => {
+  ])('%s is refused', (text, problem) => {
     expect(problems(LEAST.replace('account: "123"', text))).toEqual([`3:12 ${problem}`])
   })
 
-  it('is never repeated if it may be a secret', () => {
+  it('is never repeated if it might be a secret', () => {
     const text = `${LEAST}  auth: { keyFile: "-----BEGIN\\nhunter2" }
 alerts: [{ on: [held], webhook: http://h.example.com/hunter2, secretFile: 7 }]\n`
 
@@ -309,16 +309,21 @@ describe('keys that belong together', () => {
     })
   })
 
-  it('allow an unused folder, and one whose name only begins like the inbox', () => {
+  it('allow a folder in the inbox that is not used, and a folder whose name only begins like the inbox', () => {
     expect(
       with_('state: { directory: inbox-state }\ninbox: { archiveDirectory: inbox/done }\n'),
     ).toEqual([])
   })
+})
 
-  it('may name only the algorithms and the stringToSign fields of the signer', () => {
+describe('the signature', () => {
+  it('has one of nine algorithms', () => {
     expect(SIGNATURE_ALGORITHMS.join(' ')).toBe(
       'hmac-sha1 hmac-sha256 hmac-sha512 rsa-sha1 rsa-sha256 rsa-sha512 rsa-pss-sha256 ecdsa-p256-sha256 ed25519',
     )
+  })
+
+  it('can name exactly the fields that the signer fills in', () => {
     const template = SIGN_FIELDS.map((name) => `{${name}}`).join('')
 
     const values = Object.fromEntries(SIGN_FIELDS.map((name) => [name, `<${name}>`]))

@@ -19,7 +19,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The file can be used, or each of its mistakes has a place in the file. */
+/** holds checks that the file can be used, or that each of its mistakes has a place in the file. */
 function holds(text: string): void {
   const file = join(folder, 'feedsyncd.yaml')
   writeFileSync(file, text)
@@ -40,7 +40,7 @@ function holds(text: string): void {
 }
 
 describe('a damaged configuration file', () => {
-  it('gives problems with a place in it after any cut, copy or insertion', () => {
+  it('can be used, or has only problems with a place in it, after any cut or insertion', () => {
     const oddities = [
       '\t',
       ':',
@@ -77,7 +77,7 @@ describe('a damaged configuration file', () => {
     )
   })
 
-  it('gives problems for values of any shape', () => {
+  it('can be used, or has only problems with a place in it, with values of any shape', () => {
     const keys = fc.constantFrom(
       'service',
       'inbox',
