@@ -36,7 +36,7 @@ describe('monitoring', () => {
     ['refused', 'the service answered 403'],
     ['credentials', 'the service answered 401'],
   ] as const)(
-    'warns when no targeting is kept (%s), even after the clock was set back',
+    'warns with the reason when no targeting is kept (%s), even after the clock was set back',
     (state, problem) => {
       expect(check(run({ state, problem, since: ago(-HOUR) }))).toEqual({
         code: 1,
@@ -53,7 +53,7 @@ describe('monitoring', () => {
     expect(codes).toEqual([0, 1])
   })
 
-  it('warns at once when the outcome of a create is unknown', () => {
+  it('warns at once, with key and reason, of an entry whose creation had no answer', () => {
     expect(check(run(entry('unknown', 0, { reason: 'a create had no answer' })))).toEqual({
       code: 1,
       line: 'WARNING - campaign NUR-Q1 unknown: a create had no answer',
@@ -72,7 +72,7 @@ describe('monitoring', () => {
     ['new', 1, { campaignId: null }, 'new: it is not created yet'],
     ['new', 1, RAISED, 'new: campaign 48211 is not bound to it yet; budget: 100.00 -> 150.00'],
     ['pending', 2, { changes: ['targeting.cities: any -> Boston'] }, 'pending: targeting.cities'],
-  ] as const)('warns of an entry that is %s only after %s h', (state, hours, over, says) => {
+  ] as const)('warns of an entry that is %s only after %s h, and says what is open', (state, hours, over, says) => {
     const seen = { ...over, changes: 'changes' in over ? [...over.changes] : [] }
     const [early, late] = [-MINUTE, MINUTE].map((more) => {
       return check(run(entry(state, hours * HOUR + more, seen)))
@@ -109,7 +109,7 @@ describe('monitoring', () => {
     expect(check(old, { running: false }).line).toBe('CRITICAL - the daemon is not running')
   })
 
-  it('counts a thousand campaigns in one line', () => {
+  it('names the first of a thousand blocked campaigns in one line, and counts the others', () => {
     const entries = Array.from({ length: 1000 }, (_, n) => {
       return campaignSeen({ ...BLOCKED, key: `C${n}`, state: 'blocked' })
     })
@@ -150,7 +150,7 @@ describe('a problem of a campaign', () => {
     ])
   })
 
-  it('does not change the exit code of a pass by what a campaign covers or has spent', () => {
+  it('about what a campaign has spent is a warning that does not change the exit code of a pass', () => {
     const text = 'campaign 48001 has spent 92 % of its budget'
     const spent = run({ findings: [campaignFinding({ code: 'spent', key: 'NUR-Q1', text })] })
 

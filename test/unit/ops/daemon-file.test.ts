@@ -29,7 +29,7 @@ function world() {
 }
 
 describe('the file of the daemon', () => {
-  it('is in the runtime directory of the unit, and the state directory has a link to it', () => {
+  it('is in the runtime directory of the unit, and is read through a link in the state directory', () => {
     const { link, runtime, start, stateDirectory, unit } = world()
 
     start(unit).update({ lastScanAt: 8 })
@@ -52,7 +52,7 @@ describe('the file of the daemon', () => {
     }
   })
 
-  it('can still be read under the unit when the state directory is gone', () => {
+  it('can still be written and read under the unit when the state directory is gone', () => {
     const { start, stateDirectory, unit } = world()
     const file = start(unit)
     rmSync(stateDirectory, { recursive: true })
@@ -63,7 +63,7 @@ describe('the file of the daemon', () => {
     ])
   })
 
-  it('keeps the last listing of a process that ended, and no condition but a lost database', async () => {
+  it('is not alive after its process ended: it keeps the last listing, and no condition but a lost database', async () => {
     const { start, stateDirectory, unit } = world()
     const child = spawn('/bin/cat')
     const lost = conditionOf('it was deleted', { code: 'database-lost' })
@@ -87,8 +87,8 @@ describe('the file of the daemon', () => {
     expect(readDaemonFile(stateDirectory, {})?.alive).toBe(false)
   })
 
-  it('is ignored in a copy of the state directory, and when its content makes no sense', () => {
-    const { link, root, start, stateDirectory, unit } = world()
+  it('is ignored in a copy of the state directory, which has a link to it, and when its content makes no sense', () => {
+    const { link, root, runtime, start, stateDirectory, unit } = world()
     start(unit)
     const copy = join(root, 'copy')
     cpSync(stateDirectory, copy, { recursive: true })
@@ -96,6 +96,7 @@ describe('the file of the daemon', () => {
     rmSync(link)
     writeFileSync(link, 'null')
 
+    expect(readlinkSync(join(copy, 'daemon.json'))).toContain(runtime)
     expect(ofCopy).toBeNull()
     expect(readDaemonFile(stateDirectory, {})).toBeNull()
   })

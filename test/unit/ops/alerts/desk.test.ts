@@ -31,7 +31,7 @@ function conditionOf(code: Condition['code'], facts: Partial<Condition> = {}): C
 const refusedWith = (mark: string) =>
   conditionOf('credentials', { message: 'refused with 401', hint: 'see the key', mark })
 
-/** An alert desk over a history. It keeps the sent messages. `pass` moves the clock and looks. */
+/** An alert desk over a history. It keeps the sent messages. `pass` moves the clock and lets the desk check once. */
 class Bench {
   readonly sent: AlertMessage[] = []
   /** The kind of receiver of each sent message. */
@@ -92,11 +92,7 @@ class Bench {
     return problems({ ...report, versions }, { now: NOW, commandLine })
   }
 
-  /** Begins to send new changes. */
-  sendDue(): void {
-    this.#desk.sendDue(this.#signal)
-  }
-
+  /** pass returns the texts of the messages that were sent. */
   async pass(ms: number): Promise<string[]> {
     const before = this.sent.length
     this.#ahead += ms
@@ -134,7 +130,7 @@ describe('alerts', () => {
     expect(told).toEqual([[text], [], []])
   })
 
-  it('report the recovery when a corrected version is uploaded, not while it is on its way', async () => {
+  it('report the recovery once, when a corrected version is uploaded, not while it is on its way', async () => {
     const { history } = temporaryHistory()
     versionIn(history, 'rejected')
     const bench = new Bench(history)
@@ -176,7 +172,7 @@ describe('alerts', () => {
     expect(told).toEqual(['globex failed; feedsyncd retry 2'])
   })
 
-  it('never flood: one message holds all changes, and the next message waits for half a minute', async () => {
+  it('never flood: one message counts all changes and holds 100 of them, and the next waits for half a minute', async () => {
     const { history } = temporaryHistory()
     for (let n = 0; n < 300; n++) versionIn(history, n % 3 ? 'rejected' : 'held', { feed: `f${n}` })
     const bench = new Bench(history)
@@ -186,22 +182,30 @@ describe('alerts', () => {
     versionIn(history, 'failed', { feed: 'g2' })
     const early = await bench.pass(29 * SECOND)
     const later = await bench.pass(SECOND)
-    versionIn(history, 'held', { feed: 'h1' })
-    versionIn(history, 'failed', { feed: 'h2' })
-    await bench.pass(MINUTE)
 
     expect(first).toEqual([
       expect.stringMatching(
         /^200 rejected, 100 held\n- f299 rejected; .*\n- f298 rejected; [\s\S]*\n- and 280 more: feedsyncd status$/,
       ),
     ])
-    expect(bench.sent[0]).toMatchObject({ event: 'several', count: 300 })
+    expect(bench.sent[0]?.count).toBe(300)
     expect(bench.sent[0]?.changes).toHaveLength(100)
     expect(early).toEqual([])
     expect(later).toEqual([
       '2 failed\n- g2 failed; feedsyncd retry 302\n- g1 failed; feedsyncd retry 301',
     ])
-    expect(bench.sent.map(({ event }) => event)).toEqual(['several', 'failed', 'several'])
+  })
+
+  it('have the kind of their changes as event, or `several` if the changes are of different kinds', async () => {
+    const { history } = temporaryHistory()
+    const bench = new Bench(history)
+    for (const feed of ['g1', 'g2']) versionIn(history, 'failed', { feed })
+    await bench.pass(MINUTE)
+    versionIn(history, 'held', { feed: 'h1' })
+    versionIn(history, 'failed', { feed: 'h2' })
+    await bench.pass(MINUTE)
+
+    expect(bench.sent.map(({ event }) => event)).toEqual(['failed', 'several'])
   })
 
   it('that cannot be sent are tried again at growing intervals, without changes that are over by then', async () => {
@@ -270,7 +274,7 @@ describe('alerts', () => {
     expect(proven).toEqual(['the service accepts the credentials again'])
   })
 
-  it('report a condition once, even over restarts, and its end, even if no daemon ran then', async () => {
+  it('report a condition once, even over restarts, and its end a minute after a start, even if no daemon ran then', async () => {
     const { history } = temporaryHistory()
     const told: string[][] = []
     for (const since of [1000, 2000, 3000]) {
@@ -302,7 +306,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('say that feedsyncd works again only when no condition is left', async () => {
+  it('name the condition that is over, and say that feedsyncd works again only when no condition is left', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const missing = conditionOf('inbox-missing')
@@ -324,7 +328,7 @@ describe('alerts', () => {
     ])
   })
 
-  it('report once that the service is down for 15 minutes, and that it works again', async () => {
+  it('report once that the service is down for long, and once that it works again, not after a restart', async () => {
     const { history } = temporaryHistory()
     for (const feed of ['a', 'b']) versionIn(history, 'queued', { feed })
     const bench = new Bench(history)
@@ -376,7 +380,7 @@ describe('alerts', () => {
     expect(came).toEqual(['acme recovered (overdue before, uploaded now)'])
   })
 
-  it('report once each campaign that waits, and once when it no longer waits', async () => {
+  it('report a campaign that waits once for each next step, and once when it no longer waits', async () => {
     const { history } = temporaryHistory()
     const bench = new Bench(history)
     const told: string[][] = []

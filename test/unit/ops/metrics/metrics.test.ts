@@ -44,7 +44,7 @@ it('the metrics name every rule by which the check can refuse a document', () =>
   expect([...codes, ...lengths].filter((code) => !RULES.includes(code ?? ''))).toEqual([])
 })
 
-it('the metrics count refused documents by rule, starting at 0, and an unknown rule as other', async () => {
+it('the metrics count refused and incomplete documents by rule, from 0 on, and an unknown rule as other', async () => {
   const { metrics, samples } = bench()
   const before = await samples()
 

@@ -18,7 +18,7 @@ interface Rule {
   annotations: { summary: string }
 }
 
-/** served returns the names of the metrics that the daemon serves, with those of the parts of a histogram. */
+/** served returns the names of the metrics that the daemon serves, including the names of the parts of a histogram. */
 async function served(): Promise<Set<string>> {
   const metrics = createMetrics({ version: '1.2.3', startedAt: 1000 })
   const { history } = temporaryHistory()
@@ -39,7 +39,7 @@ describe('config/prometheus-rules.yaml', () => {
   }
   const rules = groups.flatMap((group) => group.rules)
 
-  it('has the form that Prometheus wants: groups of rules with an alert, an expression and texts', () => {
+  it('has a group of rules, each with an alert of its own, a duration, a severity and a summary', () => {
     expect(Object.keys(groups[0] ?? {})).toEqual(['name', 'rules'])
     for (const rule of rules) {
       expect(rule.alert).toMatch(/^[A-Z][A-Za-z]+$/)
@@ -53,11 +53,11 @@ describe('config/prometheus-rules.yaml', () => {
   it('asks only for metrics that are served and for kinds of problems that exist', async () => {
     const names = await served()
 
-    for (const { expr } of rules) {
-      expect(namesIn(expr).filter((name) => !names.has(name))).toEqual([])
-      const unknown = codesIn(expr).filter((code) => !PROBLEM_CODES.some((one) => one === code))
-      expect(unknown).toEqual([])
-    }
+    const asked = rules.flatMap(({ expr }) => namesIn(expr))
+    const codes = rules.flatMap(({ expr }) => codesIn(expr))
+    expect([asked.length, codes.length]).not.toContain(0)
+    expect(asked.filter((name) => !names.has(name))).toEqual([])
+    expect(codes.filter((code) => !PROBLEM_CODES.some((one) => one === code))).toEqual([])
   })
 
   it('has an alert for rejected feeds, a forgotten pause and a service that is down', () => {
@@ -76,12 +76,17 @@ describe('config/grafana-dashboard.json', () => {
     targets: { expr: string; datasource: { uid: string } }[]
   }[]
 
-  it('asks for its data source when it is imported, and uses that one in each panel', () => {
+  it('asks for its data source when it is imported, and uses this data source in each panel', () => {
     const [{ name }] = dashboard.__inputs
-    for (const { gridPos, targets } of panels) {
-      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
-      for (const { datasource } of targets) expect(datasource.uid).toBe(`\${${name}}`)
-    }
+    const sources = panels.flatMap(({ targets }) => targets.map(({ datasource }) => datasource.uid))
+
+    expect(new Set(sources)).toEqual(new Set([`\${${name}}`]))
+  })
+
+  it('has panels that fit into its 24 columns, each with an id of its own', () => {
+    const ends = panels.map(({ gridPos }) => gridPos.x + gridPos.w)
+
+    expect(Math.max(...ends)).toBe(24)
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   })
 

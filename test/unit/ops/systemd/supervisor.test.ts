@@ -53,7 +53,7 @@ describe('the supervisor', () => {
     expect(sent).toEqual(['READY=1 STATUS=idle'])
   })
 
-  it('sends a changed status at once, and the same status only once', () => {
+  it('sends a changed status at once and only once, and nothing before the daemon is ready', () => {
     const { ready, supervisor, sent, world } = bench()
     supervisor.changed()
     ready()
@@ -107,7 +107,7 @@ describe('the supervisor', () => {
     }
   })
 
-  it('asks systemd for the time that a stop may take', async () => {
+  it('reports that the daemon stops, and asks systemd for the time that a stop can take', async () => {
     const { supervisor, sent } = bench()
 
     await supervisor.stopping()

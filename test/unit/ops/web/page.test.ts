@@ -116,7 +116,7 @@ describe('the status page', () => {
     expect(shown).toContain('Overdue: its next version was expected by 09:00 UTC')
   })
 
-  it('begins with what stops the whole daemon, in the heading, the title and the icon', () => {
+  it('begins with what stops the whole daemon, in the heading, the title and the icon, and shows other problems', () => {
     const condition = conditionReport(conditionOf('the disk is full'))
     const service = { state: 'down', reason: 'no answer', since: at(4) } as const
     const shown = page({ service, daemon: { conditions: [condition] } })
@@ -127,7 +127,7 @@ describe('the status page', () => {
     expect(shown).toMatch(/<link rel="icon" href="[^"]*c5342b/)
   })
 
-  it('is amber and not well while everything is paused', () => {
+  it('counts a pause of all feeds as a problem, in amber, and shows the command that ends the pause', () => {
     const shown = page({ paused: { by: 'maria', since: at(30), until: null } })
 
     expect(shown).toContain('<h1 class="warn" aria-live="polite">Nothing is sent: paused by maria')
@@ -135,14 +135,14 @@ describe('the status page', () => {
     expect(shown).toContain('<code>feedsyncd resume</code>')
   })
 
-  it('says that other hosts may reach it, without counting that as a problem', () => {
+  it('says that other hosts can reach it, and does not count this as a problem', () => {
     const shown = page({ daemon: { exposedAt: 'http://0.0.0.0:9464' } })
 
     expect(shown).toContain('The page at http://0.0.0.0:9464 is open to other hosts')
     expect(shown).toContain('<title>All well ·')
   })
 
-  it('tells equal problems in one card, with every name in reach and all ids in one command', () => {
+  it('shows equal problems in one card, with every name and with the first 30 ids in one command', () => {
     const uploads = Array.from({ length: 250 }, (_, n) =>
       upload({ id: n + 1, feed: `f${n}.xml`, state: 'held', reason: '40 -> 2 postings' }),
     )
@@ -151,6 +151,8 @@ describe('the status page', () => {
 
     expect(shown).toContain('250 feeds need attention')
     expect(shown.match(/<li class="card warn"/g)).toHaveLength(1)
+    const card = shown.slice(shown.indexOf('<li class="card warn"'), shown.indexOf('<h2>Feeds'))
+    expect(card.match(/<bdi>f\d+\.xml<\/bdi>/g)).toHaveLength(250)
     expect(shown).toContain('<summary>247 more</summary>')
     expect(shown).toMatch(/<code>feedsyncd release 1 2 3 .* 30<\/code>/)
     expect(shown).toContain('220 more follow when these are decided')
@@ -175,21 +177,28 @@ describe('the status page', () => {
     const entries = [campaignSeen({ state: 'blocked', reason: 'it is gone', next })]
 
     const shown = page({ campaigns: campaignRun({ entries, findings: [campaignFinding()] }) })
-    const off = page({ campaigns: null })
-    const well = page({ campaigns: campaignRun({ entries: [campaignSeen()] }) })
 
-    expect(shown).toContain('2 campaigns need attention')
-    expect(shown).toContain('<span class="state warn">1 blocked, 2 need attention</span>')
+    const top = shown.slice(0, shown.indexOf('<h2>Feeds'))
+    expect(top).toContain('2 campaigns need attention')
+    expect(top).toContain('Blocked: it is gone')
+    expect(top).toContain(`<code>${next}</code>`)
+    expect(top).toContain('Write campaignId: &#34;48213&#34; into an entry')
+  })
+
+  it('counts the campaigns in each state and those in need of attention, or says that there is no campaigns file', () => {
+    const blocked = campaignSeen({ state: 'blocked', reason: 'it is gone', next: null })
+    const waiting = page({ campaigns: campaignRun({ entries: [blocked], findings: [campaignFinding()] }) })
+    const well = page({ campaigns: campaignRun({ entries: [campaignSeen()] }) })
+    const off = page({ campaigns: null })
+
+    expect(waiting).toContain('<span class="state warn">1 blocked, 2 need attention</span>')
     expect(well).toContain('<span class="state good">1 in line</span>')
-    expect(shown).toContain('Blocked: it is gone')
-    expect(shown).toContain(`<code>${next}</code>`)
-    expect(shown).toContain('Write campaignId: &#34;48213&#34; into an entry')
     expect(off).toContain('there is a campaigns file')
   })
 
   const PACE = '21 % of the budget is spent, and 32 % of the period has passed'
 
-  it('lists every entry with its numbers, differences and next step, and the findings below', () => {
+  it('lists every entry with its numbers, differences and next step, then the sums, then the findings', () => {
     const next = 'feedsyncd campaigns apply NUR-Q1'
     const update = 'feedsyncd campaigns update 48213 --status paused'
     const changes = ['budget: 1500.00 -> 2000.00  [can spend more]', 'endDate: none -> 2027-03-31']
@@ -226,15 +235,13 @@ describe('the status page', () => {
     ])
   })
 
-  it('stays short with 5,000 feeds, and finds each of them', () => {
+  it('stays short with 5,000 feeds, has a page for each of them, and finds a feed by a part of its name', () => {
     const uploads = Array.from({ length: 5000 }, (_, n) => upload({ id: n, feed: `feed ${n}` }))
 
     const first = page({ uploads })
     const last = page({ uploads }, { page: '417' })
     const found = page({ uploads }, { find: 'EED 4321' })
-    const none = page({ uploads }, { state: 'held' })
 
-    expect(none).toContain('No feed matches.')
     expect(first).toContain('Page 1 of 417')
     expect(first.length).toBeLessThan(150_000)
     expect(last).toContain('<bdi>feed 4999</bdi>')
@@ -242,7 +249,15 @@ describe('the status page', () => {
     expect(found).toContain('<bdi>feed 4321</bdi>')
   })
 
-  it('loads nothing from elsewhere and has no control that changes anything', () => {
+  it('shows only the feeds in the state that a person chose, or says that no feed matches', () => {
+    const uploads = [upload(), upload({ id: 2, feed: 'globex', state: 'failed' })]
+    const rowsOf = (shown: string) => shown.match(/<tr data-key="feed [^"]*"/g)
+
+    expect(rowsOf(page({ uploads }, { state: 'uploaded' }))).toEqual(['<tr data-key="feed acme"'])
+    expect(page({ uploads }, { state: 'held' })).toContain('No feed matches.')
+  })
+
+  it('loads nothing from elsewhere, has no control that changes anything, and links only to its own pages', () => {
     const shown = page({})
 
     expect(shown).not.toMatch(
@@ -281,7 +296,7 @@ describe('the page of a feed whose files have dates in their names', () => {
 })
 
 describe('a version’s page', () => {
-  it('shows its content, its events, and each attempt with its answer', () => {
+  it('shows its content, its events, and each attempt with its answer and duration', () => {
     const shown = versionPage(
       version({
         externalCampaignIds: { 'NUR-Q1': 12 },
@@ -307,12 +322,12 @@ describe('a version’s page', () => {
 
     expect(shown).toContain('<bdi>NUR-Q1</bdi> <span class="dim">12</span>')
     expect(shown).toContain('503 SlowDown')
-    expect(shown).toContain('3s')
+    expect(shown).toContain('<td class="n">3s</td>')
     expect(shown).toMatch(/after 1m 3s[\s\S]*Slow down/)
   })
 })
 
-/** differenceOf is what a held version changes; every text in it is this one. */
+/** differenceOf returns a difference in which `text` is every name and every value. */
 function differenceOf(text: string): NonNullable<ShowReport['difference']> {
   const group = {
     values: [{ value: text, added: 0, removed: 30, isGone: true }],
@@ -346,7 +361,7 @@ describe('the page of a held version', () => {
     expect(shown).toContain('<td>NUR-Q1</td>')
   })
 
-  it('draws the postings of the last versions, and what would vanish above those that are left', () => {
+  it('draws a bar for each earlier version and itself, and above its own bar the postings that would vanish', () => {
     const earlier = [
       upload({ id: 6, postings: 99 }),
       upload({ id: 5, postings: 10 }),
@@ -364,7 +379,7 @@ describe('the page of a held version', () => {
     expect(shown.match(/class="lost" d="[^"]+"/g)).toEqual(['class="lost" d="M69 91v-87h42v87Z"'])
   })
 
-  it('says if there is no earlier copy, or if it could not be compared', () => {
+  it('says if there is no earlier copy, or if the version could not be compared with it', () => {
     const first = versionPage(held({ difference: { older: null, summary: null } }), CONTEXT)
     const failed = versionPage(held({ difference: { older: 4, summary: null } }), CONTEXT)
 
@@ -438,9 +453,10 @@ describe('hostile names and reasons', () => {
     )
   })
 
-  it('without UTF-8 cause neither a link nor an error', () => {
+  it('without UTF-8 are shown as text without a link', () => {
     const [shown] = named('\ud800<u>')
 
+    expect(shown).toContain('&#60;u&#62;')
     expect(shown).not.toContain('href="/feed')
     expect(shown).not.toContain('<u>')
   })
