@@ -51,7 +51,7 @@ function untilPaged(file: string, events: string[]): Promise<void> {
 }
 
 describe('the daemon', () => {
-  it('reports a rejected feed once and its recovery once, even over a restart', async () => {
+  it('reports a rejected feed once, with reason and next step, and its recovery once, even over a restart', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const first = await site.daemon()
@@ -68,7 +68,7 @@ describe('the daemon', () => {
     )
   })
 
-  it('reports further feeds of an account once, however many wait, and once that none does', async () => {
+  it('reports all held further feeds of an account as one problem with its commands, and once that none is held', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     site.configure({ alerts: [pager(file)], guards: { secondFeed: 'hold' } })
@@ -130,7 +130,7 @@ describe('the daemon', () => {
     expect(paged(file).at(-1)?.text).toMatch(/: feedsyncd works again$/)
   })
 
-  it('reports refused credentials once, and their recovery when they work', async () => {
+  it('reports refused credentials once, and in the same fields their recovery when they work', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const key = join(site.root, 'service.key')
@@ -148,17 +148,14 @@ describe('the daemon', () => {
     expect(refused).toEqual(recovered)
   })
 
-  it('reports to people and monitoring that a broken file stops the campaigns, and that it is correct again', async () => {
+  it('reports to people and monitoring that a broken file stops the campaigns, and what the corrected file waits for', async () => {
     const { site, file } = await siteWithPager()
     await using _ = site
     const campaigns = (text: string) => writeFileSync(join(site.root, 'campaigns.yaml'), text)
     campaigns('version: 1\n')
     await site.daemon()
     await untilPaged(file, ['campaigns-stopped'])
-    site.drop('jobs.xml', feedOf(1))
-    await site.until('jobs.xml', 'uploaded')
     const broken = await site.run('status', '--check')
-    const ofOneFeed = await site.run('status', 'jobs.xml', '--check')
 
     campaigns('version: 1\ncampaigns:\n  - { externalCampaignId: A, name: A, budget: "5.00" }\n')
     await untilPaged(file, ['campaigns-stopped', 'campaign-waiting', 'recovered'])
@@ -166,14 +163,25 @@ describe('the daemon', () => {
 
     expect(broken.code).toBe(1)
     expect(broken.stdout).toMatch(/^WARNING - no campaign is written: .*campaigns\.yaml:1:1 /)
-    expect(ofOneFeed.code).toBe(0)
     expect(blocked.code).toBe(1)
     expect(blocked.stdout).toMatch(
       /^WARNING - campaign A blocked: .* not created without targeting/,
     )
   })
 
-  it('delivers feeds even if no alert can be sent', async () => {
+  it('does not count stopped campaigns as a problem of a single feed', async () => {
+    await using site = await Site.open()
+    writeFileSync(join(site.root, 'campaigns.yaml'), 'version: 1\n')
+    await site.daemon()
+    site.drop('jobs.xml', feedOf(1))
+    await site.until('jobs.xml', 'uploaded')
+    const codesOf = () => statusOf(site).problems.map(({ code }) => code)
+    await eventually(() => expect(codesOf()).toEqual(['campaigns-unusable']))
+
+    expect((await site.run('status', 'jobs.xml', '--check')).code).toBe(0)
+  })
+
+  it('delivers feeds even if no alert can be sent, and logs each such alert', async () => {
     await using site = await Site.open({ alerts: [{ on: ALL, exec: ['/nonexistent/program'] }] })
     site.drop('a.xml', BROKEN)
     site.drop('b.xml', feedOf(3))
@@ -270,7 +278,7 @@ it('the mail recipe of the example configuration mails an alert', async () => {
   expect(Buffer.from(text, 'base64').toString()).toContain('this is a test; alerts arrive here')
 })
 
-it('the mail recipe has no line that is longer than mail allows, whatever a feed is called', () => {
+it('the mail recipe has no line that is longer than mail allows, and keeps each character of a feed’s name', () => {
   const folder = mkdtempSync(join(tmpdir(), 'feedsyncd-mail-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const mail = join(folder, 'mail')

@@ -14,7 +14,7 @@ import { mountedDisk } from '../../helpers/small-disk.ts'
 const quickSite = () => Site.open({}, { clock: quickClock() })
 
 describe('a state disk that is full', () => {
-  it('is critical at once for --check, even before the daemon has seen it or if none runs', async (test) => {
+  it('is critical for --check beside a daemon that does not run', async (test) => {
     await using site = await Site.open()
     using disk = mountedDisk(join(site.root, 'state'), test)
     await site.process('run', '--once')
@@ -26,7 +26,7 @@ describe('a state disk that is full', () => {
     expect(stdout).toMatch(/^CRITICAL - the disk of .*state is full: .*; the daemon is not running/)
   })
 
-  it('is reported in the same words by status, --check, --json, /readyz and an alert', async (test) => {
+  it('is reported in the same words by status, --check, --json, /readyz and an alert, until it has room again', async (test) => {
     const paged = 'paged'
     const clock = quickClock()
     await using site = await Site.open({}, { clock })
@@ -60,24 +60,23 @@ describe('a state disk that is full', () => {
     clock.skip(MINUTE)
     await eventually(() => expect(statusOf(site).daemon.conditions).toEqual([]))
   })
+})
 
-  it('does not leave conditions behind when the process is killed', async (test) => {
-    await using site = await Site.open()
-    using _ = mountedDisk(join(site.root, 'state'), test)
-    const daemon = await site.daemonProcess()
-    rmSync(site.inbox, { recursive: true })
-    await eventually(() => {
-      expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
-    })
-    daemon.kill('SIGKILL')
-    await finished(daemon)
-
-    expect(statusOf(site).daemon).toMatchObject({ running: false, conditions: [] })
+it('a daemon that is killed leaves no condition behind', async () => {
+  await using site = await Site.open()
+  const daemon = await site.daemonProcess()
+  rmSync(site.inbox, { recursive: true })
+  await eventually(() => {
+    expect(statusOf(site).daemon.conditions).toMatchObject([{ code: 'inbox-missing' }])
   })
+  daemon.kill('SIGKILL')
+  await finished(daemon)
+
+  expect(statusOf(site).daemon).toMatchObject({ running: false, conditions: [] })
 })
 
 describe('a daemon with a wrong key', () => {
-  it('shows the refused credentials first, until the key works', async () => {
+  it('shows the refused credentials first in status and --check, until the key works', async () => {
     await using site = await quickSite()
     const key = join(site.root, 'service.key')
     const right = readFileSync(key)
@@ -163,7 +162,7 @@ describe('files that cannot be moved', () => {
 })
 
 describe('a configuration with mistakes', () => {
-  it('is shown together with a daemon that does not run', async () => {
+  it('is critical beside a daemon that does not run, and status still shows the feeds of its state directory', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))

@@ -12,7 +12,7 @@ import { mountedDisk } from '../../helpers/small-disk.ts'
 
 const NOBODY = 65_534
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-/** A user of the group that may read; in this test the group is root's. */
+/** The command that runs another one as a user of root's group, which may read the state of these daemons. */
 const IN_GROUP = ['setpriv', `--reuid=${NOBODY}`, '--regid=0', '--clear-groups']
 const ME = userInfo().username
 
@@ -33,7 +33,7 @@ function looked(site: Site) {
 }
 
 describe('doctor', () => {
-  it('finds no problem on a working host: it asks for a form and uploads nothing; exit 0', async () => {
+  it('finds only a stopped daemon on a working host, asks for a form, and uploads nothing; exit 0', async () => {
     await using site = await Site.open()
     site.drop('a.xml', feedOf(3))
     await site.process('run', '--once')
@@ -83,7 +83,7 @@ describe('doctor', () => {
       ['20261121/jobs.xml', '20261122/jobs.xml', '20261123/jobs.xml'],
       'match: "*/jobs.xml", name: "jobs"',
     ],
-  ])('finds that %s look alike', (names, fix) => {
+  ])('finds that %s look alike, and names the key that corrects it', (names, fix) => {
     expect(checkNames(names).fix).toContain(fix)
   })
 
@@ -91,7 +91,7 @@ describe('doctor', () => {
     [['acme.xml', 'beta.xml', 'gamma.xml']],
     [['1001/jobs.xml', '1002/jobs.xml', '1003/jobs.xml']],
     [['a-1763856000.xml', 'b-1763856900.xml', 'c-1763857800.xml']],
-  ])('does not report %s', (names) => {
+  ])('does not say that %s look alike', (names) => {
     expect(checkNames(names).verdict).toBe('ok')
   })
 
@@ -120,7 +120,7 @@ describe('doctor', () => {
     expect(byKey).toMatchObject({ verdict: 'ok', says: expect.stringContaining('is pass') })
   })
 
-  it('reports refused credentials and what to check, but never shows them; exit 4', async () => {
+  it('reports refused credentials and what to check, asks for no form, and shows no credentials; exit 4', async () => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), 'another-secret', { mode: 0o600 })
 
@@ -139,7 +139,7 @@ describe('doctor', () => {
     ['begins with a byte order mark', `\ufeff${SECRET}\n`],
     ['ends with white space', `${SECRET}  \n`],
     ['ends with white space', `${SECRET}\n\n`],
-  ])('reports invisible bytes in a key file: it %s', async (says, bytes) => {
+  ])('reports invisible bytes in a key file, and never shows the key: it %s', async (says, bytes) => {
     await using site = await Site.open()
     writeFileSync(join(site.root, 'service.key'), bytes, { mode: 0o600 })
 
@@ -149,7 +149,7 @@ describe('doctor', () => {
     expect(said).not.toContain(SECRET)
   })
 
-  it('reports that the service cannot be reached; exit 75', async () => {
+  it('reports that the service cannot be reached, and asks it nothing more; exit 75', async () => {
     await using site = await Site.open()
     site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
 
@@ -160,7 +160,7 @@ describe('doctor', () => {
     expect(of('service')).toBeUndefined()
   })
 
-  it('sends no request with --offline', async () => {
+  it('sends no request with --offline, and checks the host; exit 0', async () => {
     await using site = await Site.open()
     site.configure({ service: { baseUrl: 'http://127.0.0.1:1/api', account: '123' } })
 
@@ -172,7 +172,7 @@ describe('doctor', () => {
     expect([of('service'), of('storage')]).toEqual([undefined, undefined])
   })
 
-  it('reports all problems at once, each with its fix', async () => {
+  it('reports all problems and warnings at once, each with its fix', async () => {
     await using site = await Site.open({
       alerts: [
         { on: ['held'], exec: ['/nonexistent/pager'] },
@@ -208,7 +208,7 @@ describe('doctor', () => {
     expect(of('history')?.verdict).toBe('problem')
   })
 
-  it('reports a deleted history, and does not take it for a new installation', async () => {
+  it('reports a deleted history, which is not taken for a new installation; exit 1', async () => {
     await using site = await Site.open()
     await site.run('run', '--once')
     rmSync(join(site.root, 'state', 'feedsyncd.db'))
@@ -233,7 +233,7 @@ describe('doctor', () => {
     expect(of('history')).toMatchObject({ says: expect.stringContaining('newer feedsyncd') })
   })
 
-  it('reports a state directory that is a link to itself; other commands report it in plain words too', async () => {
+  it('reports a state directory that is a link to itself; other commands end with 78 and without an internal error', async () => {
     await using site = await Site.open()
     symlinkSync('state', join(site.root, 'state'))
 
@@ -246,7 +246,7 @@ describe('doctor', () => {
     expect(stderr + status.stderr).not.toMatch(/internal error|unexpected/)
   })
 
-  it('reports a state directory that is a link without a target', async () => {
+  it('reports a state directory that is a link without a target; a pass ends with 75 and without an internal error', async () => {
     await using site = await Site.open()
     symlinkSync('/nonexistent/disk', join(site.root, 'state'))
 
@@ -261,7 +261,7 @@ describe('doctor', () => {
     expect(stderr).not.toContain('internal error')
   })
 
-  it('reports a mistake in the campaigns file with line and column; exit 78', async () => {
+  it('skips a missing campaigns file, and reports a mistake in the file with line and column; exit 78', async () => {
     await using site = await Site.open()
     const off = await doctor(site, '--offline')
     writeFileSync(join(site.root, 'campaigns.yaml'), 'version: 1\ncampaigns:\n  - name: x\n')
@@ -338,7 +338,7 @@ describe('doctor beside a running daemon', () => {
     expect(said).not.toContain('hidden')
   })
 
-  it('names the entries of the daemon\u2019s NO_PROXY that mean nothing, without a password', async () => {
+  it('names the entries of the daemon’s NO_PROXY that mean nothing, without a password, and others count', async () => {
     await using site = await Site.open(
       {},
       {
@@ -364,7 +364,7 @@ describe('doctor beside a running daemon', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'shows a user who may not read the key all checks except those of the service',
+    'shows a user who may not read the key the checks of the daemon, and skips the key without a problem',
     async () => {
       await using site = await Site.open()
       chmodSync(site.root, 0o755)
@@ -380,7 +380,7 @@ describe('doctor beside a running daemon', () => {
     },
   )
 
-  it('shows no secret in the findings of the daemon', async () => {
+  it('shows that the daemon cannot reach a webhook, and no secret in any of its findings', async () => {
     const webhook = 'http://127.0.0.1:1/hook/a-webhook-token'
     await using site = await Site.open({ alerts: [{ on: ['held'], webhook }] })
     await site.daemonProcess()

@@ -47,15 +47,13 @@ async function open(): Promise<{ site: Site; where: Where }> {
   return { site, where: { port: Number(port) } }
 }
 
-const until = (look: () => Promise<void>) => eventually(look)
-
 describe('the endpoint', () => {
-  it('is ready when the folder was listed, and not ready when it cannot be listed', async () => {
+  it('is ready when the folder was listed, and not ready, but alive, when it cannot be listed', async () => {
     const { site, where } = await open()
 
-    await until(async () => expect((await ask(where, '/readyz')).status).toBe(200))
+    await eventually(async () => expect((await ask(where, '/readyz')).status).toBe(200))
     rmSync(site.inbox, { recursive: true })
-    await until(async () => expect((await ask(where, '/readyz')).status).toBe(503))
+    await eventually(async () => expect((await ask(where, '/readyz')).status).toBe(503))
 
     const alive = await ask(where, '/healthz')
     const ready = await ask(where, '/readyz')
@@ -63,7 +61,7 @@ describe('the endpoint', () => {
     expect(ready.body).toContain(site.inbox)
   })
 
-  it('serves metrics that a strict parser reads and that count feeds', async () => {
+  it('serves metrics that a strict parser reads, and that count feeds without their names', async () => {
     const { site, where } = await open()
     const before = samplesOf((await ask(where, '/metrics')).body)
 
@@ -95,7 +93,7 @@ describe('the endpoint', () => {
     expect(body).not.toMatch(/good|bad\.xml/)
   })
 
-  it('counts repeated attempts by the answer to the previous one', async () => {
+  it('counts attempts by their answer, and repeated attempts by the answer to the attempt before', async () => {
     const { site, where } = await open()
     site.sandbox.faults.add({ at: 'storage', kind: 'answer', status: 503, times: 1 })
 
@@ -180,7 +178,7 @@ describe('the endpoint', () => {
     }
   })
 
-  it('refuses other methods, other hosts and unknown paths', async () => {
+  it('refuses other methods, other hosts, and unknown or invalid paths, and answers HEAD without a body', async () => {
     const { where } = await open()
 
     const answers = await Promise.all([
@@ -226,7 +224,7 @@ describe('the endpoint', () => {
     expect(readFileSync(site.configFile, 'utf8')).toBe(before)
   })
 
-  it('answers at once while 100 connections are silent', async () => {
+  it('answers while 100 connections are silent, and closes many of them', async () => {
     const { where } = await open()
     const silent = await Promise.all(
       Array.from({ length: 100 }, async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../helpers/ops/notify-socket.ts'
 import { MAIN, Site } from '../../helpers/site.ts'
 
-it('there is no notifier if systemd expects no messages', () => {
+it('there is no notifier if systemd expects no messages, or expects them of another process', () => {
   expect(createNotifier({ env: {}, log: silentLog, pid: 1 })).toBeNull()
   expect(
     createNotifier({ env: { LISTEN_PID: '2', LISTEN_FDNAMES: 'notify' }, log: silentLog, pid: 1 }),
@@ -20,7 +20,7 @@ it('there is no notifier if systemd expects no messages', () => {
 
 if (HAS_NOTIFY) {
   describe('through systemd-notify', () => {
-    it('the daemon reports in order that it is ready, alive and stopping', async () => {
+    it('the daemon reports that it is ready, with its status, then that it is alive, and then that it stops', async () => {
       const socket = await NotifySocket.open()
       await using site = await Site.open(
         {},

@@ -35,7 +35,7 @@ const loseDatabase = (site: Site) => {
 }
 
 describe('after the database was deleted', () => {
-  it('no command starts the daemon, and none of them makes an empty history', async () => {
+  it('no command that status prints starts the daemon, and the problems are the same after all of them', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
@@ -53,7 +53,7 @@ describe('after the database was deleted', () => {
     expect(codes(site)).toEqual(before)
   })
 
-  it('the advice leads to each feed first, and nothing sends a feed that had been discarded as a collapse', async () => {
+  it('the commands show each feed first, the last command needs --yes, and it leaves a collapsed feed held', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemon()
     site.drop('jobs.xml', feedOf(1000))
@@ -90,7 +90,7 @@ describe('after the database was deleted', () => {
   })
 })
 
-it('a stopped process is stuck, and the commands end it and start the daemon again', async () => {
+it('a stopped process is stuck for status and doctor, and the commands end it and start the daemon again', async () => {
   await using site = await Site.open()
   const daemon = await site.daemonProcess()
   site.drop('a.xml', feedOf(3))
@@ -129,7 +129,7 @@ it('a stopped process is stuck, and the commands end it and start the daemon aga
 describe('the state of a unit', () => {
   const line = (command: string) => `feedsyncd ${command}`
 
-  it('is what systemd says of its last end', () => {
+  it('is what systemd says of the last end of the unit, and unknown if systemd is not asked', () => {
     const { env } = fakeSystemctl({
       LoadState: 'loaded',
       Result: 'exit-code',
@@ -142,7 +142,7 @@ describe('the state of a unit', () => {
     expect(unitState(line, { env, asksSystemd: false })?.result).toBeNull()
   })
 
-  it('is unknown where systemd does not know it, and absent where no unit has the configuration', () => {
+  it('is unknown where systemd or the unit is missing, and absent where no unit has the configuration', () => {
     const { env } = fakeSystemctl({
       LoadState: 'not-found',
       Result: 'success',
