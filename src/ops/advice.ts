@@ -115,7 +115,9 @@ function decisions(version: DecisionFacts, commandLine: CommandLine): Step[] {
   if (state === 'held') {
     const isComparable = difference !== null && difference.older !== null
     return [
-      ...(isComparable ? [{ command: commandLine(commandFor('diff <what>', feedWord(feed))) }] : []),
+      ...(isComparable
+        ? [{ command: commandLine(commandFor('diff <what>', feedWord(feed))) }]
+        : []),
       show,
       // A further feed is sent only by a command that also says that the service keeps all feeds of the account.
       decide(reasonCode === SECOND_FEED ? KEEPS_ALL : 'release <id...>'),

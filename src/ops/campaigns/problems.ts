@@ -77,11 +77,7 @@ interface CampaignWords {
 }
 
 /** ProblemOf makes a problem; `campaign` is null if the problem concerns all campaigns. */
-type ProblemOf = (
-  campaign: string | null,
-  code: ProblemCode,
-  words: CampaignWords,
-) => FoundProblem
+type ProblemOf = (campaign: string | null, code: ProblemCode, words: CampaignWords) => FoundProblem
 
 /** stopped returns the problem of a look that did not end with `done`. */
 function stopped(run: CampaignRun, problemOf: ProblemOf): FoundProblem[] {

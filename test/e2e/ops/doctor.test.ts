@@ -139,15 +139,18 @@ describe('doctor', () => {
     ['begins with a byte order mark', `\ufeff${SECRET}\n`],
     ['ends with white space', `${SECRET}  \n`],
     ['ends with white space', `${SECRET}\n\n`],
-  ])('reports invisible bytes in a key file, and never shows the key: it %s', async (says, bytes) => {
-    await using site = await Site.open()
-    writeFileSync(join(site.root, 'service.key'), bytes, { mode: 0o600 })
+  ])(
+    'reports invisible bytes in a key file, and never shows the key: it %s',
+    async (says, bytes) => {
+      await using site = await Site.open()
+      writeFileSync(join(site.root, 'service.key'), bytes, { mode: 0o600 })
 
-    const { of, said } = await doctor(site, '--offline')
+      const { of, said } = await doctor(site, '--offline')
 
-    expect(of('key')).toMatchObject({ verdict: 'warning', says: expect.stringContaining(says) })
-    expect(said).not.toContain(SECRET)
-  })
+      expect(of('key')).toMatchObject({ verdict: 'warning', says: expect.stringContaining(says) })
+      expect(said).not.toContain(SECRET)
+    },
+  )
 
   it('reports that the service cannot be reached, and asks it nothing more; exit 75', async () => {
     await using site = await Site.open()

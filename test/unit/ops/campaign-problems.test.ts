@@ -72,15 +72,18 @@ describe('monitoring', () => {
     ['new', 1, { campaignId: null }, 'new: it is not created yet'],
     ['new', 1, RAISED, 'new: campaign 48211 is not bound to it yet; budget: 100.00 -> 150.00'],
     ['pending', 2, { changes: ['targeting.cities: any -> Boston'] }, 'pending: targeting.cities'],
-  ] as const)('warns of an entry that is %s only after %s h, and says what is open', (state, hours, over, says) => {
-    const seen = { ...over, changes: 'changes' in over ? [...over.changes] : [] }
-    const [early, late] = [-MINUTE, MINUTE].map((more) => {
-      return check(run(entry(state, hours * HOUR + more, seen)))
-    })
+  ] as const)(
+    'warns of an entry that is %s only after %s h, and says what is open',
+    (state, hours, over, says) => {
+      const seen = { ...over, changes: 'changes' in over ? [...over.changes] : [] }
+      const [early, late] = [-MINUTE, MINUTE].map((more) => {
+        return check(run(entry(state, hours * HOUR + more, seen)))
+      })
 
-    expect([early?.code, late?.code]).toEqual([0, 1])
-    expect(late?.line).toContain(`WARNING - campaign NUR-Q1 ${says}`)
-  })
+      expect([early?.code, late?.code]).toEqual([0, 1])
+      expect(late?.line).toContain(`WARNING - campaign NUR-Q1 ${says}`)
+    },
+  )
 
   it('warns of a campaign that runs without an entry, but not of a finding that is only information', () => {
     const informs = campaignFinding({ code: 'share', key: 'DRV', severity: 'info' })

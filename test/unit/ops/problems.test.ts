@@ -165,16 +165,19 @@ describe('each kind of problem', () => {
     expect([...rows, 'history-lost'].toSorted()).toEqual(PROBLEM_CODES.toSorted())
   })
 
-  it.each(ROWS)('$code is $severity, exit $exit and alert $event, in everything that shows it', (row) => {
-    const { code, event, exit, sample, severity } = row
-    expect(KINDS[code]).toEqual({ severity, exit, event })
+  it.each(ROWS)(
+    '$code is $severity, exit $exit and alert $event, in everything that shows it',
+    (row) => {
+      const { code, event, exit, sample, severity } = row
+      expect(KINDS[code]).toEqual({ severity, exit, event })
 
-    const report = statusWith(sample)
+      const report = statusWith(sample)
 
-    expect(report.problems.map((problem) => problem.code)).toEqual([code])
-    shows(report, [row])
-    expect(exitOf(report.problems)).toBe(exit)
-  })
+      expect(report.problems.map((problem) => problem.code)).toEqual([code])
+      shows(report, [row])
+      expect(exitOf(report.problems)).toBe(exit)
+    },
+  )
 
   it('of a lost history leads to each feed first, and to all of them last', () => {
     const { problems } = statusWith(HISTORY_LOST)

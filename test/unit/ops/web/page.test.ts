@@ -187,7 +187,9 @@ describe('the status page', () => {
 
   it('counts the campaigns in each state and those in need of attention, or says that there is no campaigns file', () => {
     const blocked = campaignSeen({ state: 'blocked', reason: 'it is gone', next: null })
-    const waiting = page({ campaigns: campaignRun({ entries: [blocked], findings: [campaignFinding()] }) })
+    const waiting = page({
+      campaigns: campaignRun({ entries: [blocked], findings: [campaignFinding()] }),
+    })
     const well = page({ campaigns: campaignRun({ entries: [campaignSeen()] }) })
     const off = page({ campaigns: null })
 
