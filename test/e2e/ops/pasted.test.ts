@@ -35,7 +35,7 @@ const loseDatabase = (site: Site) => {
 }
 
 describe('after the database was deleted', () => {
-  it('no command that status prints starts the daemon, and the problems are the same after all of them', async () => {
+  it('status prints no command, because a start would make an empty history', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     const daemon = await site.daemonProcess()
     site.drop('jobs.xml', feedOf(3))
@@ -44,13 +44,8 @@ describe('after the database was deleted', () => {
     loseDatabase(site)
     expect((await ended).code).toBe(78)
 
-    const before = codes(site)
-    const commands = commandsOf(site)
-    for (const command of commands) await paste(site, command)
-
-    expect(before.slice(0, 2)).toEqual(['database-lost', 'daemon-down'])
-    expect(commands.filter((command) => /\b(start|run|release)\b/.test(command))).toEqual([])
-    expect(codes(site)).toEqual(before)
+    expect(codes(site)).toEqual(['database-lost', 'daemon-down'])
+    expect(commandsOf(site)).toEqual([])
   })
 
   it('the commands show each feed first, the last command needs --yes, and it leaves a collapsed feed held', async () => {
