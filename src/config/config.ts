@@ -54,11 +54,11 @@ export interface FeedConfig {
   /** null if the feed is named by its path. */
   name: string | null
   dated: boolean
-  /** null means the account of the service. */
+  /** null means the account that the section `service` names. */
   partnerAccount: string | null
-  /** null means the declared encoding. */
+  /** null means the encoding that the document declares. */
   encoding: NonNullable<RuleInFile['encoding']> | null
-  /** null means detected. */
+  /** Path of the element that is one posting; null means that feedsyncd finds the element itself. */
   records: string | null
   fields: RuleInFile['fields']
   expectEveryMs: number | null

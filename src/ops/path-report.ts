@@ -21,7 +21,7 @@ interface PathEvidence {
   path: string
   feed: string
   ignored: Ignored | null
-  /** What is at the path now; null if nothing is. */
+  /** What is at the path now; null if nothing is there. */
   found: Sighting | Skipped | null
   /** null if no daemon has ever run here. */
   history: HistoryReader | null

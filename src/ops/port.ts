@@ -46,19 +46,19 @@ export interface DaemonState {
   /** When the loop's last round began; updated at least every 30 s. */
   heartbeatAt: number
   lastScanAt: number | null
-  /** null until the daemon watches the folder. */
+  /** How the daemon learns of changes in the folder; null until it watches the folder. */
   mode: 'events' | 'poll' | null
-  /** Why the folder is polled; null with events. */
+  /** Why the folder is polled; null if the daemon gets events. */
   modeReason: string | null
   service: 'ok' | 'degraded' | 'down' | 'credentials' | 'unknown'
-  /** Why the service is not `ok`; null otherwise. */
+  /** Why the service is not `ok`; null if it is `ok` or was not asked yet. */
   serviceReason: string | null
   /** When the service got into this state. */
   serviceSince: number
   /** Nothing is sent before this time; null if sending is allowed now. */
   nextProbeAt: number | null
   clockSkewMs: number | null
-  /** The oldest first. */
+  /** The conditions that last; the oldest comes first. */
   conditions: readonly Condition[]
   /** What the last checks of the host found; null until the first checks have ended. */
   checks: { at: number; findings: readonly CheckFinding[] } | null

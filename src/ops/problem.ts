@@ -41,7 +41,7 @@ export interface Problem {
   version: VersionFacts | null
 }
 
-/** ProblemReport is a problem as programs read it. */
+/** ProblemReport is a problem as the JSON of `status` shows it. */
 export interface ProblemReport extends Omit<Problem, 'mark' | 'next' | 'version'> {
   next: ({ says: string } | { command: string })[]
 }

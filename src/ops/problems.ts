@@ -36,7 +36,7 @@ export function campaignProblemsOf(run: CampaignRun | null, asked: Asked): Probl
   return withSeverity(campaignProblems(run, asked))
 }
 
-/** problemReport returns a problem as programs read it. */
+/** problemReport returns a problem as the JSON of `status` shows it. */
 export function problemReport({ mark: _, version: __, ...problem }: Problem): ProblemReport {
   const next = problem.next.map((step) => ('says' in step ? step : { command: step.command }))
   return { ...problem, next }

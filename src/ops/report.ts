@@ -46,9 +46,9 @@ export interface DaemonReport extends HostFacts {
   heartbeatAt: string | null
   lastScanAt: string | null
   mode: DaemonState['mode']
-  /** Why the folder is polled; null with events. */
+  /** Why the folder is polled; null if the daemon gets events. */
   modeReason: string | null
-  /** The oldest first. */
+  /** The conditions that last; the oldest comes first. */
   conditions: ConditionReport[]
   /** Old files with temporary names in the last listing: the 10 oldest. */
   unfinished: { path: string; modifiedAt: string | null }[]
@@ -79,13 +79,13 @@ export function conditionReport({ since, ...rest }: Condition): ConditionReport 
 
 interface PauseReport {
   since: string | null
-  /** null means until a person resumes. */
+  /** The end of the pause; null if it lasts until a person ends it. */
   until: string | null
   by: string
 }
 
 export interface PauseReports {
-  /** The pause of all feeds. */
+  /** The pause of all feeds; null if there is none. */
   paused: PauseReport | null
   pausedFeeds: (PauseReport & { feed: string })[]
 }

@@ -70,7 +70,7 @@ export interface FeedReport {
   feed: string
   onService: OnService | null
   maybeOnService: MaybeStored | null
-  /** Newest first. */
+  /** The versions of the feed; the newest comes first. */
   uploads: UploadReport[]
 }
 

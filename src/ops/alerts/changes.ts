@@ -31,7 +31,7 @@ export interface AlertChange {
   reason: string | null
   /** Stable code of the version's reason or of the daemon's condition. */
   reasonCode: string | null
-  /** Position in the document. */
+  /** Position in the document; null if the reason has none. */
   line: number | null
   column: number | null
   hint: string | null

@@ -35,7 +35,7 @@ export interface CampaignNumbers {
   covered: number | null
   /** The postings of the last uploads that the campaign's current targeting selects, by our own count. */
   counted: number | null
-  /** Several feeds share the account, and the service might keep only the last of them: `counted` is an upper limit. */
+  /** Whether `counted` is an upper limit, because the service might keep only one of several feeds of the account. */
   isAtMost: boolean
   spent: string | null
   /** The budget of the whole period, or of a month if the campaign is monthly. */

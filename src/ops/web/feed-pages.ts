@@ -29,9 +29,9 @@ const TONES = { stored: 'good', refused: 'warn', failed: 'warn', unknown: 'warn'
 
 interface FeedVersions {
   newest: UploadReport
-  /** Newest first, with `newest` among them. */
+  /** The last versions of the feed, with `newest` among them; the newest comes first. */
   versions: readonly UploadReport[]
-  /** The limit of `versions`. */
+  /** The largest number of versions that `versions` can have. */
   most: number
 }
 

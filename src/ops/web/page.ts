@@ -31,7 +31,7 @@ import type { EndpointSource } from './source.ts'
 
 /** Rows of the table on one page, so that the page stays short on a phone. */
 const MOST = 12
-/** Points of a sparkline. */
+/** How many versions a sparkline shows. */
 const MOST_POINTS = 30
 
 /**

@@ -45,7 +45,7 @@ export function plot(points: readonly Point[], label: string): Markup {
 interface Bar {
   /** Not below 0. */
   value: number
-  /** What would vanish: it is drawn above the value. */
+  /** The number of postings that would vanish. It is drawn above the value. */
   lost: number
   /** The tooltip. */
   title: string
@@ -77,7 +77,7 @@ export function paceBar({
   passed,
   label,
 }: {
-  /** From 0; 1 is the whole budget. */
+  /** The spent part of the budget, from 0. 1 is the whole budget, and more can be spent. */
   spent: number
   /** From 0 to 1; null if the period has no end. */
   passed: number | null
