@@ -1,5 +1,5 @@
 // The SQLite database keeps campaigns, the last id, forms, objects, requests, the secret of the storage, the ports and
-// the clock over a restart. A kill loses no answered request; a power cut can lose the latest requests.
+// the clock over a restart. A kill of the process loses no change that was answered. A power cut can damage the file.
 
 import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -7,14 +7,14 @@ import { EXIT, errorCode, FeedsyncError } from '../lib/errors.ts'
 import type { RequestDetails, SeenRequest, StoredObject } from './records.ts'
 import type { SandboxCampaign } from './service/campaign.ts'
 
-const CAMPAIGN = [
+const CAMPAIGN_COLUMNS = [
   ...['id', 'accountId', 'name', 'startDate', 'endDate', 'budget', 'autoBidLevel', 'cpc', 'maxCpc'],
   ...['period', 'status', 'leads', 'paidCpaGoal', 'targeting', 'spend', 'spendMonth', 'listedFrom'],
 ]
-const OBJECT = [
+const OBJECT_COLUMNS = [
   ...['key', 'bytes', 'sha256', 'md5', 'receivedAt', 'account', 'writes', 'written', 'path'],
 ]
-const REQUEST = [
+const REQUEST_COLUMNS = [
   ...['n', 'side', 'method', 'route', 'account', 'key', 'status', 'code', 'bytes', 'fileBytes'],
   ...['stored', 'faults', 'connection', 'startedAt', 'endedAt'],
 ]
@@ -43,47 +43,57 @@ CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value INTEGER NOT NUL
 CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 `
 
+/** CONTENTS are the tables that `clear` empties. */
 const CONTENTS = ['campaigns', 'forms', 'objects', 'requests', 'details']
 /** FIRST_CAMPAIGN is the id of the first campaign. */
 const FIRST_CAMPAIGN = 48001
 
 export interface SandboxDatabase extends Disposable {
-  /** db is the open database, with the scratch file attached. */
+  /** db is the open database. The file for postings is attached to it as `scratch`. */
   db: Database.Database
-  /** transaction makes the writes of `work` at once or not at all. */
+  /** transaction runs `work` and returns its result. If `work` throws, none of its writes stay. */
   transaction<T>(work: () => T): T
-  /** nextId returns a campaign id that no campaign has had before. */
-  nextId(): string
-  /** next counts from 1 under this name, over restarts. */
-  next(name: string): number
+  /** nextCampaignId uses up one campaign id, and returns it. No campaign has had it since the last `clear`. */
+  nextCampaignId(): string
+  /** nextNumber adds 1 to the number that is saved under this name, and returns it. The first result is 1. */
+  nextNumber(name: string): number
   /** campaigns returns all campaigns, oldest first. */
   campaigns(): SandboxCampaign[]
   saveCampaign(campaign: SandboxCampaign): void
-  /** accountOf returns the account that received the form with this object key, or null. */
+  /** accountOf returns the account that received the form with this object key, or null if no account received one. */
   accountOf(key: string): string | null
   saveForm(key: string, account: string | null): void
   /** objects returns all objects, in the order in which their keys first arrived. */
   objects(): StoredObject[]
   saveObject(object: StoredObject): void
   deleteObjects(keys: readonly string[]): void
-  /** requests returns the newest `most` requests, oldest first, and deletes the others. */
-  requests(most: number): SeenRequest[]
-  /** saveRequest saves a request and its details, and keeps the details of the newest `mostDetails` requests. */
+  /** trimRequests deletes all requests but the newest `most`. */
+  trimRequests(most: number): void
+  /** requests returns all requests, oldest first. */
+  requests(): SeenRequest[]
+  /**
+   * saveRequest saves a request and its details. Each 100th request deletes the details of all requests but the newest
+   * `mostDetails`.
+   */
   saveRequest(entry: SeenRequest, details: RequestDetails | null, mostDetails: number): void
-  /** details returns the details of a request, or null if they are no longer kept. */
+  /** details returns the details of request `n`, or null if they were not saved or were deleted. */
   details(n: number): RequestDetails | null
-  /** text returns the saved text of this name. The first call makes and saves it. */
+  /** text returns the text that is saved under this name. If no text is saved, it first saves the result of `make`. */
   text(name: string, make: () => string): string
-  /** number returns the saved number of this name, or 0. */
+  /** number returns the number that is saved under this name, or 0. */
   number(name: string): number
   saveNumber(name: string, value: number): void
-  /** clear forgets everything but the ports and the secret of the storage, and counts from the beginning again. */
+  /**
+   * clear deletes everything but the ports, the credentials of the storage and the scratch file. Ids and other numbers
+   * begin again.
+   */
   clear(): void
 }
 
 /**
- * openDatabase opens or creates a database, and locks it. The file `:memory:` keeps nothing after the close. Postings
- * go into a scratch file beside it, attached as `scratch`.
+ * openDatabase opens or creates a database, and locks it. With the name `:memory:` it has no file and keeps nothing
+ * after the close. Postings go into a scratch file beside the database, attached as `scratch`. The scratch file of an
+ * earlier sandbox is removed first, and the new file at the close.
  * @throws FeedsyncError (75) if another sandbox uses the file.
  */
 export function openDatabase(file: string): SandboxDatabase {
@@ -101,16 +111,16 @@ export function openDatabase(file: string): SandboxDatabase {
       `INSERT INTO ${table} (${columns}) VALUES (${columns.map((name) => `@${name}`)})
        ON CONFLICT DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`)}`,
     )
-  const putCampaign = replacing('campaigns', CAMPAIGN)
-  const putObject = replacing('objects', OBJECT)
-  const putRequest = replacing('requests', REQUEST)
+  const putCampaign = replacing('campaigns', CAMPAIGN_COLUMNS)
+  const putObject = replacing('objects', OBJECT_COLUMNS)
+  const putRequest = replacing('requests', REQUEST_COLUMNS)
   const putForm = replacing('forms', ['key', 'account'])
   const putDetails = replacing('details', ['n', 'json'])
   const cutDetails = db.prepare('DELETE FROM details WHERE n <= ?')
   const formAccount = db.prepare('SELECT account FROM forms WHERE key = ?').pluck()
   const number = db.prepare('SELECT value FROM numbers WHERE name = ?').pluck()
   const putNumber = db.prepare('INSERT OR REPLACE INTO numbers VALUES (?, ?)')
-  const count = db
+  const countUp = db
     .prepare(
       `INSERT INTO numbers VALUES (@name, @first)
        ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value`,
@@ -121,8 +131,8 @@ export function openDatabase(file: string): SandboxDatabase {
   return {
     db,
     transaction: (work) => db.transaction(work)(),
-    nextId: () => String(count.get({ name: 'last campaign', first: FIRST_CAMPAIGN })),
-    next: (name) => count.get({ name, first: 1 }) as number,
+    nextCampaignId: () => String(countUp.get({ name: 'last campaign', first: FIRST_CAMPAIGN })),
+    nextNumber: (name) => countUp.get({ name, first: 1 }) as number,
     campaigns: () =>
       rows<SandboxCampaign & { targeting: string | null }>(
         'SELECT * FROM campaigns ORDER BY id',
@@ -146,15 +156,14 @@ export function openDatabase(file: string): SandboxDatabase {
       const keyList = JSON.stringify(keys)
       db.prepare('DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?))').run(keyList)
     },
-    requests(most) {
+    trimRequests(most) {
       db.prepare('DELETE FROM requests WHERE n <= (SELECT max(n) FROM requests) - ?').run(most)
-      return rows<SeenRequest & { faults: string }>('SELECT * FROM requests ORDER BY n').map(
-        (row) => ({
-          ...{ ...row, held: false, stored: Boolean(row.stored) },
-          faults: JSON.parse(row.faults),
-        }),
-      )
     },
+    requests: () =>
+      rows<SeenRequest & { faults: string }>('SELECT * FROM requests ORDER BY n').map((row) => ({
+        ...{ ...row, held: false, stored: Boolean(row.stored) },
+        faults: JSON.parse(row.faults),
+      })),
     saveRequest(entry, details, mostDetails) {
       const { stored, faults, n } = entry
       putRequest.run({ ...entry, stored: Number(stored), faults: JSON.stringify(faults) })
@@ -182,7 +191,10 @@ export function openDatabase(file: string): SandboxDatabase {
   }
 }
 
-/** lockedDatabase opens a database that no other process can open until it is closed, or its process has ended. */
+/**
+ * lockedDatabase opens a database and locks it until the close or the end of this process.
+ * @throws FeedsyncError (75) if another process has locked it.
+ */
 function lockedDatabase(file: string): Database.Database {
   const db = new Database(file, { timeout: 0 })
   try {

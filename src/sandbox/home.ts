@@ -1,5 +1,5 @@
 // This file starts a sandbox in a directory. The directory holds the key, the objects, the database, and a
-// configuration for a daemon. A sandbox that starts there again continues with the same data.
+// configuration for a daemon. The next sandbox that starts in the directory continues with the same data.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ import { type CallerWithKeyFile, defaultCaller, ensureKey, readCallers } from '.
 import { readMapping } from './service/posting-reader.ts'
 import { type SandboxFile, sandboxFileIn } from './sign.ts'
 
-export interface HomeOptions
+interface HomeOptions
   extends Omit<SandboxOptions, 'database' | 'directory' | 'callers' | 'fields' | 'firstFaults'> {
   /** callersFile is the path of a file of callers; null means one account, and one partner with one account. */
   callersFile?: string | null
-  /** key is the key of the account and the partner; null means the key of the last run, at first a new key. */
+  /** key is the key of the account and the partner; null means the key of the last run, in the first run a new key. */
   key?: string | null
-  /** keyFile is the absolute path of the file with their key; null means `service.key` in the directory. */
+  /** keyFile is the absolute path of the file of the key; null means `service.key` in the directory. */
   keyFile?: string | null
   /** faults are rules as JSON text. */
   faults?: string | null
@@ -28,7 +28,7 @@ export interface HomeOptions
   readyFile?: string | null
 }
 
-/** startSandboxIn starts a sandbox in an absolute directory. Its result adds the first caller and useful paths. */
+/** startSandboxIn starts a sandbox in an absolute directory, and returns it with its first caller and its paths. */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
   const { callersFile = null, key = null, keyFile = null, readyFile = null, ...rest } = options
   const { faults = null, mapping = null, knobsText = null, ...others } = rest
@@ -44,34 +44,22 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
     ...{ account, partner, partnerAccount: partnerAccounts?.[0] ?? null },
     keyFile: first.keyFile,
   }
-  const describe = (sandbox: Sandbox) => (clockAheadMs: number) => {
-    const { url, stringToSign, headerPrefix } = sandbox
-    const file: SandboxFile = {
-      ...{ url, ...caller, algorithm: first.algorithm ?? 'hmac-sha1' },
-      ...{ stringToSign, headerPrefix, clockAheadMs },
-      callers: callers.map((one) => ({
-        ...{ account: one.account ?? null, partner: one.partner ?? null },
-        ...{ partnerAccounts: [...(one.partnerAccounts ?? [])], keyFile: one.keyFile },
-        algorithm: one.algorithm ?? 'hmac-sha1',
-      })),
-    }
-    replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
-  }
-  let onClock: (aheadMs: number) => void = () => {}
+  // A reset during the start also sets the clock. Nobody needs sandbox.json before the start is complete.
+  let onClock = () => {}
   const knobs = { ...(knobsText !== null && readKnobs(knobsText)), ...others.knobs }
   const sandbox = await startSandbox({
     ...{ basePath: '/api', ...others, knobs },
     firstFaults: faults === null ? [] : parseFaults(faults),
     ...(mapping !== null && { fields: readMapping(mapping) }),
     ...{ directory: objectsDirectory, database: join(directory, 'sandbox.db'), callers },
-    onClock: (aheadMs) => onClock(aheadMs),
+    onClock: () => onClock(),
   })
-  // If a later step fails, the sandbox must close. Otherwise it would listen on and the command would never end.
+  // If a later step fails, the sandbox must close. Otherwise it would keep listening and the command would never end.
   await using stack = new AsyncDisposableStack()
   stack.use(sandbox)
   const configFile = join(directory, 'feedsyncd.yaml')
-  onClock = describe(sandbox)
-  onClock(sandbox.clock.aheadMs)
+  onClock = () => writeSandboxFile(directory, callers, sandbox)
+  onClock()
   const secondFeed = knobs.accountKeeps === 'all' ? 'pass' : 'hold'
   writeFileSync(configFile, configuration(sandbox.url, secondFeed, first))
   const { url, storageUrl } = sandbox
@@ -85,12 +73,33 @@ export async function startSandboxIn(directory: string, options: HomeOptions) {
   return { ...sandbox, facts, ...caller, configFile, close, [Symbol.asyncDispose]: close }
 }
 
-/** replaceFile writes a file at once, so that nobody reads half of it. */
+/** writeSandboxFile writes sandbox.json, which `feedsyncd sandbox sign` reads. */
+function writeSandboxFile(
+  directory: string,
+  callers: readonly CallerWithKeyFile[],
+  { url, stringToSign, headerPrefix, clock }: Sandbox,
+): void {
+  const signers = callers.map((one) => ({
+    ...{ account: one.account ?? null, partner: one.partner ?? null },
+    ...{ partnerAccounts: [...(one.partnerAccounts ?? [])], keyFile: one.keyFile },
+    algorithm: one.algorithm ?? ('hmac-sha1' as const),
+  }))
+  const [{ partnerAccounts, ...first }] = signers as [(typeof signers)[number]]
+  const file: SandboxFile = {
+    ...{ url, ...first, partnerAccount: partnerAccounts[0] ?? null },
+    ...{ stringToSign, headerPrefix, clockAheadMs: clock.aheadMs },
+    callers: signers,
+  }
+  replaceFile(sandboxFileIn(directory), `${JSON.stringify(file, null, 2)}\n`)
+}
+
+/** replaceFile writes a file beside `path` and renames it to `path`, so that nobody reads half of it. */
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.part`, text)
   renameSync(`${path}.part`, path)
 }
 
+/** configuration returns the text of a configuration for `feedsyncd run`, for the first caller. */
 const configuration = (
   url: string,
   secondFeed: 'hold' | 'pass',

@@ -1,23 +1,23 @@
-// The journal lists the requests that the sandbox received, and keeps what the newest of them sent and were answered.
-// It never holds a key: a signature does not show its key, and API keys are hidden.
+// The journal lists the requests that the sandbox received, with the headers and bodies of the newest requests and of
+// their answers. It neither shows nor saves a key: a signature does not show its key, and API keys are hidden.
 
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { SandboxDatabase } from './database.ts'
 import { type RequestDetails, SeenRequest, type Side } from './records.ts'
 
-/** MOST_REQUESTS is the number of requests that stay listed; older ones are dropped. */
+/** MOST_REQUESTS is how many of the newest requests stay listed. The list is cut to it once it is twice as long. */
 const MOST_REQUESTS = 100_000
-/** MOST_DETAILS is the number of requests with their headers and bodies. */
+/** MOST_DETAILS is how many of the newest requests keep their headers and bodies. */
 export const MOST_DETAILS = 1000
-/** LONGEST_BODY is in bytes. */
+/** LONGEST_BODY is the number of bytes of a body that the journal shows and saves. */
 const LONGEST_BODY = 64 * 1024
 
 /** Recorded is what a request sent and was answered so far. */
 interface Recorded {
   path: string
   query: string
-  /** rawHeaders has names and values in turn. */
+  /** rawHeaders has the names and values of the request's headers in turn. */
   rawHeaders: readonly string[]
   body: Buffer
   answerHeaders: Record<string, string>
@@ -25,15 +25,15 @@ interface Recorded {
 }
 
 /** ArrivedRequest is what is known of a request when it arrives. */
-export interface ArrivedRequest extends Partial<SeenRequest> {
+interface ArrivedRequest extends Partial<SeenRequest> {
   side: Side
   connection: number
 }
 
 export class Journal {
-  /** run counts the resets, so that a request of an earlier run changes nothing. */
+  /** run counts the resets. A request that arrived in an earlier run changes nothing. */
   run = 0
-  /** problem says why the newest request could not be saved, or null. */
+  /** problem says why the newest request could not be saved. It is null if that request was saved. */
   problem: string | null = null
   readonly #clock: Clock
   readonly #database: SandboxDatabase
@@ -50,10 +50,12 @@ export class Journal {
     this.#clock = clock
     this.#database = database
     this.#secretHeader = secretHeader.toLowerCase()
-    this.#entries = database.requests(MOST_REQUESTS)
+    database.trimRequests(MOST_REQUESTS)
+    this.#entries = database.requests()
     this.#last = this.#entries.at(-1)?.n ?? 0
   }
 
+  /** open lists a request that has arrived under the next number, tells the listeners, and returns its entry. */
   open(facts: ArrivedRequest): SeenRequest {
     const [n, startedAt] = [++this.#last, this.#clock.now()]
     const entry = Object.assign(new SeenRequest(), { ...facts, n, startedAt })
@@ -65,7 +67,7 @@ export class Journal {
     return entry
   }
 
-  /** update adds facts to an entry and tells everybody who listens. */
+  /** update adds facts to an entry and tells the listeners. */
   update(entry: SeenRequest, patch: Partial<SeenRequest>): void {
     Object.assign(entry, patch)
     for (const listener of [...this.#listeners]) listener()
@@ -77,6 +79,7 @@ export class Journal {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** record keeps parts of what a request sent and was answered. Parts that were recorded earlier stay. */
   record(entry: SeenRequest, part: Partial<Recorded>): void {
     const empty: Recorded = {
       ...{ path: '', query: '', rawHeaders: [], body: Buffer.alloc(0) },
@@ -85,14 +88,17 @@ export class Journal {
     this.#recorded.set(entry, { ...(this.#recorded.get(entry) ?? empty), ...part })
   }
 
-  /** recordBody adds the next bytes of the request's body. */
+  /** recordBody adds the next bytes of the request's body. It ignores them once 64 KiB are recorded. */
   recordBody(entry: SeenRequest, bytes: Buffer): void {
     const { body } = this.#recorded.get(entry) ?? { body: Buffer.alloc(0) }
     if (body.length >= LONGEST_BODY) return
     this.record(entry, { body: Buffer.concat([body, bytes.subarray(0, LONGEST_BODY)]) })
   }
 
-  /** close ends and saves an entry. With a full disk the entry is not saved, but the client still gets its answer. */
+  /**
+   * close ends an entry and saves it, unless it is a control request or arrived in an earlier run. If the entry cannot
+   * be saved, `problem` says why.
+   */
   close(entry: SeenRequest): void {
     this.update(entry, { endedAt: this.#clock.now() })
     if (!this.#open.delete(entry) || entry.route === 'control') return
@@ -109,18 +115,19 @@ export class Journal {
     return this.#entries.filter(({ route }) => route !== 'control').map((entry) => ({ ...entry }))
   }
 
+  /** find returns a copy of the first entry that `predicate` accepts, or undefined. */
   find(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined {
     return structuredClone(this.#entries.find(predicate))
   }
 
-  /** details returns what a request sent and was answered, or null if that is no longer kept. */
+  /** details returns what request `n` sent and was answered, or null if the journal does not keep its details. */
   details(n: number): RequestDetails | null {
     const entry = this.#entries.findLast((one) => one.n === n)
     const running = entry?.endedAt === null ? this.#detailsOf(entry) : null
     return running ?? this.#database.details(n)
   }
 
-  /** clear begins a new run without requests. The database must have been cleared. */
+  /** clear begins a new run without requests. The caller has cleared the database before. */
   clear(): void {
     this.run++
     this.#open.clear()
@@ -129,6 +136,7 @@ export class Journal {
     this.problem = null
   }
 
+  /** #detailsOf returns what was recorded of a request, without API keys, or null if nothing was recorded. */
   #detailsOf(entry: SeenRequest): RequestDetails | null {
     const recorded = this.#recorded.get(entry)
     if (recorded === undefined) return null

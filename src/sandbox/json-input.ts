@@ -5,13 +5,14 @@ import type { z } from 'zod'
 import { EXIT, FeedsyncError, messageOf } from '../lib/errors.ts'
 import { badRequest } from './http/answer.ts'
 
-/** expecting is the message of a schema: what it expected, and what came instead. */
+/** expecting makes a schema's error message, such as `expected 1, 2 or 3, got 4`. `what` is what the schema expects. */
 export const expecting = (what: string) => (issue: { readonly input?: unknown }) =>
   `expected ${what}${gotText(issue.input)}`
 
 /**
- * readJson reads a list, or one item, by a schema. `what` names the items, such as `faults`.
- * @throws FeedsyncError (64)
+ * readJson reads JSON text by the schema of a list. A single item is read as a list of one. `what` names the items,
+ * such as `faults`.
+ * @throws FeedsyncError (64) if the text is not JSON or does not match the schema.
  */
 export function readJson<T>(
   json: string,
@@ -25,36 +26,42 @@ export function readJson<T>(
   } catch (error) {
     throw wrong(`the ${what} are not JSON: ${messageOf(error)}`)
   }
-  const read = schema.safeParse(Array.isArray(value) ? value : [value], { error: expected })
+  const read = schema.safeParse(Array.isArray(value) ? value : [value], { error: issueMessage })
   if (read.success) return read.data
   const [issue] = read.error.issues
   throw wrong(`${what}${placeOf(issue)}: ${issue?.message}`)
 }
 
-/** readBody reads the body of a request by a schema, and refuses a wrong one with 400. */
+/** readBody reads the body of a request by a schema. It refuses a body that does not match with 400. */
 export function readBody<T>(body: Buffer, schema: z.ZodType<T>): T {
-  const read = schema.safeParse(jsonOf(body), { error: expected })
+  const read = schema.safeParse(jsonOf(body), { error: issueMessage })
   if (read.success) return read.data
   const [issue] = read.error.issues
   const place = placeOf(issue).replace(/^\./, '')
   return badRequest(`${place === '' ? 'the body' : place}: ${issue?.message}`)
 }
 
-/** readBodyList reads a body with a list or one item. `what` names the items, such as `faults`. */
+/**
+ * readBodyList reads the body of a request by the schema of a list. A single item is read as a list of one. `what`
+ * names the items, such as `faults`. It refuses a body that does not match with 400.
+ */
 export function readBodyList<T>(body: Buffer, schema: z.ZodType<T>, what: string): T {
   const value = jsonOf(body)
-  const read = schema.safeParse(Array.isArray(value) ? value : [value], { error: expected })
+  const read = schema.safeParse(Array.isArray(value) ? value : [value], { error: issueMessage })
   if (read.success) return read.data
   const [issue] = read.error.issues
   return badRequest(`${what}${placeOf(issue)}: ${issue?.message}`)
 }
 
-/** jsonOf parses a body. It refuses bytes that are not UTF-8, text that is not JSON, and a name that comes twice. */
-export function jsonOf(body: Buffer): unknown {
+/**
+ * jsonOf parses a body. It refuses with 400 bytes that are not UTF-8, text that is not JSON, and an object that has
+ * the same name twice.
+ */
+function jsonOf(body: Buffer): unknown {
   const text = body.toString('utf8')
-  const again = Buffer.from(text)
-  if (!again.equals(body)) {
-    const at = body.findIndex((byte, i) => byte !== again[i])
+  const encodedAgain = Buffer.from(text)
+  if (!encodedAgain.equals(body)) {
+    const at = body.findIndex((byte, i) => byte !== encodedAgain[i])
     badRequest(`the body is not UTF-8: byte ${at + 1} is 0x${body[at]?.toString(16)}`)
   }
   let value: unknown
@@ -68,9 +75,12 @@ export function jsonOf(body: Buffer): unknown {
   return value
 }
 
-/** repeatedName finds the first name that an object of valid JSON has twice, and where it comes again. */
+/**
+ * repeatedName finds the first name that an object in valid JSON text has twice, and the place of its second use. It
+ * returns null if no object repeats a name.
+ */
 function repeatedName(json: string): { name: string; place: string } | null {
-  /** open has the names of each open object so far; null for a list. */
+  /** open has one item for each open object or list: the names of the object so far, or null for a list. */
   const open: (Set<string> | null)[] = []
   for (const { 0: token, index } of json.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]]/g)) {
     const names = open.at(-1)
@@ -99,14 +109,16 @@ function placeOf(issue: z.core.$ZodIssue | undefined): string {
     .join('')
 }
 
-const NAMES: Record<string, string> = {
+/** TYPE_NAMES has words for those types of zod whose own name is not plain English. */
+const TYPE_NAMES: Record<string, string> = {
   int: 'a whole number',
   record: 'an object',
   array: 'a list',
   tuple: 'a list',
 }
 
-function expected(issue: z.core.$ZodRawIssue): string {
+/** issueMessage returns the message for a problem that a schema has found. */
+function issueMessage(issue: z.core.$ZodRawIssue): string {
   const got = gotText(issue.input)
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -125,12 +137,16 @@ function expected(issue: z.core.$ZodRawIssue): string {
       return `expected another value${got}`
     default: {
       const name = String(issue.expected ?? 'value')
-      return `expected ${NAMES[name] ?? `${/^[ao]/.test(name) ? 'an' : 'a'} ${name}`}${got}`
+      const article = /^[ao]/.test(name) ? 'an' : 'a'
+      return `expected ${TYPE_NAMES[name] ?? `${article} ${name}`}${got}`
     }
   }
 }
 
-/** gotText names a value that was not expected, or its kind; nothing for an absent one. */
+/**
+ * gotText returns the end of a message: that the value is missing, or what came. Of a list or an object it names only
+ * the kind.
+ */
 function gotText(value: unknown): string {
   if (value === undefined) return ', but it is missing'
   if (typeof value === 'string') {

@@ -14,15 +14,21 @@ export class SeenRequest {
    */
   route = 'unknown'
   account: string | null = null
-  /** key is the object's key or the campaign's id. The storage records it after the form, the service at the answer. */
+  /**
+   * key is the object's key or the campaign's id. The storage sets it after it has read the form, and the service when
+   * it answers.
+   */
   key: string | null = null
-  /** status is the status of the answer; null until an answer is sent. */
+  /** status is the status of the answer; null if no answer was sent so far. */
   status: number | null = null
-  /** code is the error code of S3 (`AccessDenied`) or of the service (`signature-mismatch`). */
+  /**
+   * code is the error code of S3 (`AccessDenied`), of the service (`signature-mismatch`), of node:http for a request
+   * that it cannot parse, or `sandbox-bug: …`. It is null for a success.
+   */
   code: string | null = null
-  /** bytes is the number of bytes of the body that were read so far. */
+  /** bytes is how many bytes of the body the sandbox has read so far. */
   bytes = 0
-  /** fileBytes is the number of bytes of the file that were read so far; null before the file. */
+  /** fileBytes is how many bytes of the file in the form the storage has read so far; null before the file begins. */
   fileBytes: number | null = null
   /** stored says that this request stored an object. */
   stored = false
@@ -38,11 +44,11 @@ export class SeenRequest {
   endedAt: number | null = null
 }
 
-/** RequestDetails are what was sent and answered. A body is text, of its first 64 KiB. */
+/** RequestDetails are what a client sent and what the sandbox answered. A body is text of at most 64 KiB. */
 export interface RequestDetails {
   path: string
   query: string
-  /** headers are in the order in which they came; an API key is hidden. */
+  /** headers are in the order in which they came. The value of an API key is `(hidden)`. */
   headers: readonly (readonly [name: string, value: string])[]
   body: string
   answerHeaders: Readonly<Record<string, string>>
@@ -57,14 +63,14 @@ export interface ReceivedObject {
   readonly md5: string
   /** receivedAt is in wall-clock ms. */
   readonly receivedAt: number
-  /** account is the account that received the form. */
+  /** account is the account that received the form; null for the form of a partner as a whole. */
   readonly account: string | null
 }
 
 export interface StoredObject extends ReceivedObject {
-  /** writes counts how often the key was written; more than 1 means that a client sent a form again. */
+  /** writes is how often the key was written: above 1 if a client sent a form again, or two forms had this key. */
   readonly writes: number
-  /** written counts all writes of the storage, so that the newest write has the largest number. */
+  /** written is the number of this write among all writes of the storage, from 1. */
   readonly written: number
   /** path is the absolute path of the bytes. */
   readonly path: string

@@ -1,10 +1,11 @@
-// The clock of a sandbox, which a control route can set. It decides the dates of answers, the age of X-SVC-Date, the
-// expiry of forms, and months. It keeps running after it was set, and waits take as long as before.
+// SandboxClock is the clock of a sandbox. A control route can set it. It decides the dates of answers, the age of
+// X-SVC-Date, when forms expire, and when a month begins. After it was set it runs on. Waits take as long as before.
 
 import type { Clock } from '../lib/clock.ts'
 import type { SandboxDatabase } from './database.ts'
 
-const AHEAD = 'ms that the clock is ahead'
+/** AHEAD_NAME is the name of the number in the database. */
+const AHEAD_NAME = 'ms that the clock is ahead'
 
 export class SandboxClock implements Clock {
   readonly monotonic: Clock['monotonic']
@@ -20,7 +21,7 @@ export class SandboxClock implements Clock {
     this.after = base.after
     this.#base = base
     this.#database = database
-    this.#aheadMs = database.number(AHEAD)
+    this.#aheadMs = database.number(AHEAD_NAME)
   }
 
   now(): number {
@@ -32,18 +33,18 @@ export class SandboxClock implements Clock {
     return this.#aheadMs
   }
 
-  /** setAhead sets how far this clock is ahead of its host; 0 is the host's time. */
+  /** setAhead sets and saves how many ms this clock is ahead of its host. With 0 it has the host's time. */
   setAhead(ms: number): void {
-    this.#database.saveNumber(AHEAD, ms)
+    this.#database.saveNumber(AHEAD_NAME, ms)
     this.#aheadMs = ms
   }
 
-  /** set sets the clock to a wall-clock time in ms. */
+  /** set sets the clock to a wall-clock time in ms, and saves how far that is ahead of the host. */
   set(now: number): void {
     this.setAhead(Math.round(now - this.#base.now()))
   }
 
-  /** forget returns to the host's time, after the database was cleared. */
+  /** forget returns to the host's time. It saves nothing, because the caller has cleared the database. */
   forget(): void {
     this.#aheadMs = 0
   }

@@ -1,5 +1,6 @@
-// The sandbox is the service and its storage, written from the specification and S3's documented behaviour. It shares
-// no code with the client, which is tested against it. It has two listeners, like two real hosts.
+// The sandbox is the service and its storage, written from the specification and S3's documented behaviour. The client
+// of feedsyncd is tested against the sandbox, so the two share no code but `lib/`. The sandbox has two listeners, like
+// two real hosts.
 
 import { type Clock, MINUTE, SECOND, systemClock } from '../lib/clock.ts'
 import { VERSION } from '../lib/version.ts'
@@ -28,17 +29,17 @@ import { openStore } from './storage/object-store.ts'
 import { createStorage } from './storage/storage.ts'
 
 export interface SandboxOptions {
-  /** callers may call the service, and prove it with their secrets or keys. */
+  /** callers are the accounts and partners that may call the service, each with a secret or key. */
   callers: readonly KnownCaller[]
-  /** directory holds the objects; an object's path is its key. */
+  /** directory holds the objects. The path of an object below it is the object's key, written as file names. */
   directory: string
-  /** host is where both sides listen; default 127.0.0.1. */
+  /** host is the address on which service and storage listen; default 127.0.0.1. */
   host?: string
-  /** database is the SQLite file; without one, a restart forgets everything. */
+  /** database is the path of the SQLite file. Without a path, a restart forgets everything. */
   database?: string
-  /** reset begins with an empty sandbox, with the same key and ports. */
+  /** reset empties the sandbox at its start. The key and the ports stay. */
   reset?: boolean
-  /** port and storagePort are 0 by default: the port of the last run or, at the first start, any free port. */
+  /** port and storagePort are 0 by default: the port of the last run or, in the first run, any free port. */
   port?: number
   storagePort?: number
   /** basePath is the path of the base address, such as `/api`; default none. */
@@ -49,25 +50,25 @@ export interface SandboxOptions {
   headerPrefix?: string
   /** formLifetimeMs is the time for which a form is valid; default 15 minutes. */
   formLifetimeMs?: number
-  /** contentLengthRange is the size in bytes that the policy allows; default 1 byte to 5 GiB. */
+  /** contentLengthRange is the smallest and the largest file in bytes that a form allows; default 1 byte to 5 GiB. */
   contentLengthRange?: readonly [min: number, max: number]
   /** successStatus is the `success_action_status` of the forms; default 201. */
   successStatus?: string
   /** seed decides the keys of objects and the credentials of forms; default 1. */
   seed?: number
-  /** idleTimeoutMs is the time without a byte after which a side stops reading a body; default 20 s, as in S3. */
+  /** idleTimeoutMs is the time without a byte after which the reading of a body stops; default 20 s, as in S3. */
   idleTimeoutMs?: number
-  /** headTimeoutMs is the time for the head of a request; default 20 s. */
+  /** headTimeoutMs is the time that a client has to send the head of a request; default 20 s. */
   headTimeoutMs?: number
   /** knobs set what the specification leaves open. */
   knobs?: Partial<Knobs>
   /** firstFaults apply from the start, and after a reset. */
   firstFaults?: readonly FaultRule[]
-  /** fields says which elements are postings and fields; default: the usual names. */
+  /** fields says which elements of a feed are postings and fields. By default they have the usual names. */
   fields?: FieldMapping
   clock?: Clock
-  /** onClock is called after the clock was set, with the ms that it is ahead of the host. */
-  onClock?: (aheadMs: number) => void
+  /** onClock is called after the clock was set, or was put back by a reset. */
+  onClock?: () => void
 }
 
 /** Sandbox runs until it is closed. */
@@ -85,19 +86,26 @@ export interface Sandbox extends AsyncDisposable {
   knobs: Knobs
   /** clock is the sandbox's clock, which a control route can set. */
   clock: SandboxClock
-  /** reset puts everything back to the first start, with the same key and ports. */
+  /** reset puts everything but the key and the ports back to the first start, and ends all connections. */
   reset(): Promise<void>
   /** objects returns the complete objects, one for each key. */
   objects(): StoredObject[]
   /** requests returns the requests of both sides, oldest first, without control requests. */
   requests(): SeenRequest[]
-  /** findRequest returns the first request that `predicate` accepts; a running one has `endedAt` null. */
+  /**
+   * findRequest returns a copy of the first request that `predicate` accepts, or undefined. A request that still runs
+   * has `endedAt` null.
+   */
   findRequest(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined
   /** onChange calls a function after each step of a request, until the returned function is called. */
   onChange(listener: () => void): () => void
   close(): Promise<void>
 }
 
+/**
+ * startSandbox starts a sandbox, with the data that its database and its directory have kept.
+ * @throws FeedsyncError (75) if another sandbox uses the database, or a port is taken.
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { headerPrefix = 'X-SVC-', idleTimeoutMs = 20 * SECOND, firstFaults = [] } = options
   const { host = '127.0.0.1', stringToSign = '{method}{path}?{query};{body};{date}' } = options
@@ -127,8 +135,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { headTimeoutMs = 20 * SECOND } = options
   const shared = { host, clock, database, journal, idleTimeoutMs, headTimeoutMs }
 
-  /** reset puts everything back to the first start, with the same key and ports. It ends all other connections. */
-  async function reset(asking: Exchange | null = null): Promise<void> {
+  /** reset puts everything back to the first start. It ends all connections except the connection of `asker`. */
+  async function reset(asker: Exchange | null = null): Promise<void> {
     await store.remove(null)
     database.clear()
     journal.clear()
@@ -138,8 +146,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     clock.forget()
     Object.assign(knobs, firstKnobs)
     for (const rule of firstFaults) faults.add(rule)
-    for (const side of [service, storage]) side?.endConnections(asking)
-    options.onClock?.(clock.aheadMs)
+    for (const side of [service, storage]) side.endConnections(asker)
+    options.onClock?.()
   }
 
   const servicePrefix = headerPrefix.toLowerCase()
@@ -155,7 +163,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ),
     }),
   )
-  const specified = createService({
+  const specifiedService = createService({
     ...{ authenticator, book: campaigns, issuer, knobs, storageFor: storage.originFor },
   })
   const callOf = (exchange: Exchange) => ({
@@ -169,7 +177,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   })
   const control = createControl({
     ...{ faults, journal, store, campaigns, postings, knobs, clock, reset },
-    clockChanged: () => options.onClock?.(clock.aheadMs),
+    clockChanged: () => options.onClock?.(),
     health: () => ({
       status: journal.problem === null ? 'ok' : 'degraded',
       problem: journal.problem,
@@ -181,8 +189,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     openApi: () => openApi(service.origin + basePath),
     page: () => overview({ campaigns, store, journal, faults, clock }),
   })
-  const faulty = withServiceFaults({
-    ...{ service: specified, issuer, faults, callOf, accountOf: authenticator.claimedAccount },
+  const faultyService = withServiceFaults({
+    ...{
+      service: specifiedService,
+      issuer,
+      faults,
+      callOf,
+      accountOf: authenticator.claimedAccount,
+    },
     largestBody: () => knobs.largestBody,
   })
   const service = stack.use(
@@ -193,11 +207,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       screen: () => serviceScreen(faults),
       handle: async (exchange) => {
         if (isControl(exchange)) return control(exchange)
-        if (exchange.entry.method !== 'HEAD') return faulty(exchange)
-        // HEAD only checks that the service is up. The specification has no such request, so it meets no fault.
+        if (exchange.entry.method !== 'HEAD') return faultyService(exchange)
+        // HEAD only checks that the service is up. The specification has no HEAD, so a HEAD meets no fault.
         exchange.update({ route: 'control' })
         const body = await exchange.wholeBody(knobs.largestBody)
-        return exchange.answer((await specified.serve({ ...callOf(exchange), body })).answer)
+        const { answer } = await specifiedService.serve({ ...callOf(exchange), body })
+        return exchange.answer(answer)
       },
     }),
   )

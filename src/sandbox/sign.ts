@@ -1,4 +1,4 @@
-// `feedsyncd sandbox sign` signs a request to the sandbox of a directory and prints options for curl.
+// This file signs a request to the sandbox in a directory, for the command `feedsyncd sandbox sign`.
 
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -15,28 +15,28 @@ interface SandboxSigner {
   algorithm: Algorithm
 }
 
-/** SandboxFile is the content of sandbox.json, which a sandbox writes at each start for its clients. */
+/** SandboxFile is the content of sandbox.json. A sandbox writes it at each start and after each change of its clock. */
 export interface SandboxFile extends Omit<SandboxSigner, 'partnerAccounts'> {
   url: string
   partnerAccount: string | null
   stringToSign: string
   headerPrefix: string
-  /** clockAheadMs is the time of the sandbox minus the time of its host. */
+  /** clockAheadMs is the time of the sandbox minus the time of its host, in ms. */
   clockAheadMs: number
-  /** callers are all callers; the first one is also above. */
+  /** callers are all callers. The fields account to algorithm repeat the first caller. */
   callers: readonly SandboxSigner[]
 }
 
 export const sandboxFileIn = (directory: string) => join(directory, 'sandbox.json')
 
-export interface RequestToSign {
+interface RequestToSign {
   method: string
   /** path is relative to the base address and includes the query. */
   path: string
   body: Buffer | null
-  /** asPartner signs as the partner, even if the caller has an account, too. */
+  /** asPartner signs as the partner, even if the caller also has an account. */
   asPartner: boolean
-  /** account and partner choose the caller; null means the first one. */
+  /** account, partner and partnerAccount choose the first caller that has all of them. Null matches every caller. */
   account: string | null
   partner: string | null
   partnerAccount: string | null
@@ -45,8 +45,9 @@ export interface RequestToSign {
 }
 
 /**
- * curlConfiguration returns curl's options for a request.
- * @throws FeedsyncError (64) if the directory has no sandbox, no such caller, or only a public key.
+ * curlConfiguration signs a request, and returns it as a configuration file of curl (`curl -K`).
+ * @throws FeedsyncError (64) if the directory has no sandbox, the sandbox has no such caller, or the caller's key file
+ * is not a private key.
  */
 export function curlConfiguration(directory: string, request: RequestToSign): string {
   const home = readSandboxFile(directory)
@@ -59,7 +60,7 @@ export function curlConfiguration(directory: string, request: RequestToSign): st
     ...{ account: '', partner: '', partnerAccount: '', ...identity },
     ...{ method, path, query, body: body ?? '', date, host: new URL(url).host },
   }
-  const signature = makerFor(signer)(expectedBytes(stringToSign, facts))
+  const signature = signatureMakerFor(signer)(expectedBytes(stringToSign, facts))
   const headers = {
     ...{ Account: facts.account, Partner: facts.partner, PartnerAccount: facts.partnerAccount },
     ...{ Date: date, Signature: signature },
@@ -82,14 +83,15 @@ export function curlConfiguration(directory: string, request: RequestToSign): st
     .join('\n')
 }
 
-/** callerOf finds the caller, and the headers that name it. */
+/** callerOf returns the caller that signs, and the values of the headers that name the caller. */
 function callerOf(home: SandboxFile, request: RequestToSign) {
   const { account, partner, partnerAccount } = request
+  const mustBePartner = request.asPartner || partner !== null || partnerAccount !== null
   const isWanted = (one: SandboxSigner) =>
     (account === null || one.account === account) &&
     (partner === null || one.partner === partner) &&
     (partnerAccount === null || one.partnerAccounts.includes(partnerAccount)) &&
-    (!(request.asPartner || partner !== null || partnerAccount !== null) || one.partner !== null)
+    (!mustBePartner || one.partner !== null)
   const signer = home.callers.find(isWanted)
   if (signer === undefined) {
     const known = home.callers.map((one) =>
@@ -97,36 +99,36 @@ function callerOf(home: SandboxFile, request: RequestToSign) {
         .filter(Boolean)
         .join(' and '),
     )
-    throw usage('the sandbox has no such caller', `its callers are ${known.join('; ')}`)
+    throw usageError('the sandbox has no such caller', `its callers are ${known.join('; ')}`)
   }
-  const asAccount =
-    signer.account !== null && !request.asPartner && partner === null && partnerAccount === null
-  const identity: Record<string, string> = asAccount
-    ? { account: signer.account ?? '' }
-    : {
-        partner: signer.partner ?? '',
-        partnerAccount: partnerAccount ?? signer.partnerAccounts[0] ?? '',
-      }
+  const identity: Record<string, string> =
+    signer.account !== null && !mustBePartner
+      ? { account: signer.account }
+      : {
+          partner: signer.partner ?? '',
+          partnerAccount: partnerAccount ?? signer.partnerAccounts[0] ?? '',
+        }
   return { signer, identity }
 }
 
-function makerFor({ keyFile, algorithm }: SandboxSigner) {
+/** signatureMakerFor reads the caller's key file, and returns a function that signs with its key. */
+function signatureMakerFor({ keyFile, algorithm }: SandboxSigner) {
   const key = secretIn(keyFile)
   if (algorithm.startsWith('hmac-')) return signatureMaker(algorithm, key)
   try {
     createPrivateKey(key)
   } catch (error) {
     throw /PUBLIC KEY/.test(key)
-      ? usage(
+      ? usageError(
           `${keyFile} is a public key, which can only verify signatures`,
           'sign with your own program, or name the private key in the file of callers',
         )
-      : usage(`${keyFile} is not a private key: ${messageOf(error)}`, 'put a PEM file there')
+      : usageError(`${keyFile} is not a private key: ${messageOf(error)}`, 'put a PEM file there')
   }
   return signatureMaker(algorithm, key)
 }
 
-const usage = (message: string, hint: string) =>
+const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
 function readSandboxFile(directory: string): SandboxFile {
@@ -134,12 +136,13 @@ function readSandboxFile(directory: string): SandboxFile {
     return JSON.parse(readFileSync(sandboxFileIn(directory), 'utf8'))
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
-    throw usage(
+    throw usageError(
       `no sandbox was started in ${directory}`,
       'name its directory with --dir, or start one: feedsyncd sandbox',
     )
   }
 }
 
+/** quoted writes a value in the quotes of a configuration file of curl. */
 const quoted = (text: string) =>
   `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`

@@ -30,15 +30,16 @@ export class CampaignBook {
     this.#postings = postings
   }
 
-  /** prepare resolves when `shown` needs no disk. */
+  /** prepare reads the postings of an account, so that a full disk fails before a campaign is changed. */
   prepare(account: string): Promise<void> {
     return this.#postings.prepare(account)
   }
 
+  /** create saves and returns a new campaign. */
   create(account: string, fields: CreateFields): SandboxCampaign {
     const now = this.#clock.now()
     const own = {
-      id: this.#database.nextId(),
+      id: this.#database.nextCampaignId(),
       accountId: account,
       name: this.#cutName(fields.name),
       listedFrom: now + this.#knobs.listedAfterMs,
@@ -49,11 +50,12 @@ export class CampaignBook {
     return campaign
   }
 
+  /** find returns a campaign of the account, or null. */
   find(account: string, id: string): SandboxCampaign | null {
     return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }
 
-  /** update changes only the given fields. A blank value means the same as in a new campaign. */
+  /** update changes and saves the given fields. A blank value means the same as in a new campaign. */
   update(campaign: SandboxCampaign, fields: UpdateFields): SandboxCampaign {
     const { targeting, name, autoBidLevel, ...rest } = fields
     const changed = { ...campaign, ...rest }
@@ -63,15 +65,16 @@ export class CampaignBook {
     return this.#save(campaign, changed as SandboxCampaign)
   }
 
-  /** setOutcome sets spend and leads. With a monthly budget, the spend counts for the current month. */
+  /** setOutcome sets and saves spend and leads. With a monthly budget, the spend counts for the current month. */
   setOutcome(campaign: SandboxCampaign, outcome: Outcome): SandboxCampaign {
     this.#replenish(campaign)
     const { spend = campaign.spend, leads = campaign.leads } = outcome
     return this.#save(campaign, { ...campaign, spend, leads })
   }
 
-  /** shown returns what a read or a search shows of a campaign. */
+  /** shown returns what a read or a search shows of a campaign. It first renews a monthly budget that is due. */
   async shown(campaign: SandboxCampaign): Promise<object> {
+    this.#replenish(campaign)
     const count = this.isActive(campaign)
       ? await this.#postings.count(campaign.accountId, campaign.targeting)
       : 0
@@ -80,7 +83,7 @@ export class CampaignBook {
     return this.#knobs.showTargeting ? { ...shown, targeting } : shown
   }
 
-  /** search returns the rows and the envelope's numbers of one page. */
+  /** search returns the campaigns on one page, and the numbers that the answer of a search has beside them. */
   search(
     account: string,
     { status, start, num }: Record<'status' | 'start' | 'num', number | null>,
@@ -115,6 +118,7 @@ export class CampaignBook {
     this.#shuffles = 0
   }
 
+  /** #inListingOrder returns all campaigns. With the knob `unsorted`, each call begins with another campaign. */
   #inListingOrder(): SandboxCampaign[] {
     if (!this.#knobs.unsorted) return this.all
     const by = ++this.#shuffles % Math.max(1, this.all.length)
@@ -123,9 +127,9 @@ export class CampaignBook {
 
   /** isActive returns whether status, dates and budget let the campaign sponsor now. */
   isActive(campaign: SandboxCampaign): boolean {
-    this.#replenish(campaign)
     const now = this.#clock.now()
-    const { status, startDate, endDate, budget, spend } = campaign
+    const { status, startDate, endDate, budget } = campaign
+    const spend = spendAt(campaign, now)
     return (
       status === 1 &&
       Date.parse(startDate) <= now &&
@@ -134,19 +138,20 @@ export class CampaignBook {
     )
   }
 
-  /** #replenish begins a monthly budget anew at 00:00 UTC of the first day of each month. */
+  /** #replenish renews a monthly budget whose month has ended, in memory. */
   #replenish(campaign: SandboxCampaign): void {
-    const month = monthOf(this.#clock.now())
-    if (campaign.period === 1 && campaign.spendMonth !== month) campaign.spend = 0
-    campaign.spendMonth = month
+    const now = this.#clock.now()
+    campaign.spend = spendAt(campaign, now)
+    campaign.spendMonth = monthOf(now)
   }
 
-  /** #save saves a change before it counts, so that a disk that is full changes nothing. */
+  /** #save saves a change before it changes the campaign in memory, so that a full disk changes nothing. */
   #save(campaign: SandboxCampaign, changed: SandboxCampaign): SandboxCampaign {
     this.#database.saveCampaign(changed)
     return Object.assign(campaign, changed)
   }
 
+  /** #newTargeting returns the targeting of a campaign after an update with `targeting`. */
   #newTargeting(campaign: SandboxCampaign, targeting: PartialTargeting | null) {
     if (targeting === null) return null
     const old = this.#knobs.targetingPut === 'merge' ? campaign.targeting : null
@@ -158,6 +163,12 @@ export class CampaignBook {
     return nameLength === null || name === null ? name : name.slice(0, nameLength)
   }
 }
+
+/**
+ * spendAt returns what counts against the budget at `now`. A monthly budget begins anew at 00:00 UTC of each first day.
+ */
+const spendAt = ({ period, spendMonth, spend }: SandboxCampaign, now: number) =>
+  period === 1 && spendMonth !== monthOf(now) ? 0 : spend
 
 const NAME_RULES: Record<Knobs['nameRule'], (name: string, wanted: string) => boolean> = {
   exact: (name, wanted) => name === wanted,

@@ -31,14 +31,14 @@ export interface FormSettings extends FormLimits {
   /** now is wall-clock ms. */
   now: number
   tokenLifetimeMs: number
-  /** key is the object's key; default: a new one. */
+  /** key is the key of the object that the form can store. By default it is a new key. */
   key: string
-  /** encodePolicy writes the policy of the form. */
+  /** encodePolicy writes the policy as the form has it, by default as JSON in Base64. */
   encodePolicy: (policy: Policy) => string
 }
 
 /** IssuerSettings are the settings of all forms. */
-export interface IssuerSettings extends FormLimits {
+interface IssuerSettings extends FormLimits {
   /** seed decides the keys of the objects and the credentials, so that two sandboxes give the same forms. */
   seed: number
 }
@@ -59,17 +59,19 @@ export class FormIssuer {
     this.#secret = database.text('secret', () => this.#random('secret', 30).toString('base64'))
   }
 
-  /** lastKey is the key of the newest form, or null. */
+  /** lastKey is the object key of the newest form, or null if this sandbox has issued none since its start. */
   get lastKey(): string | null {
     return this.#lastKey
   }
 
-  /** accountOf returns the account that received the form with this object key, or null. */
+  /** accountOf returns the account that received the form with this object key, or null if no account received one. */
   accountOf(key: string): string | null {
     return this.#database.accountOf(key)
   }
 
-  /** issue makes a form. Its object key ends with the owner and the second of `now`. */
+  /**
+   * issue makes a form, and saves which account received it. A new object key has account, owner and time in its name.
+   */
   issue(
     { owner, account }: Caller,
     storageOrigin: string,
@@ -83,7 +85,7 @@ export class FormIssuer {
     const time = stamp(now)
     const day = time.slice(0, 8)
     const key = this.#database.transaction(() => {
-      const n = this.#database.next('last form')
+      const n = this.#database.nextNumber('last form')
       const name = [account, owner, time.replace(/[TZ]/g, '')].filter((part) => part !== null)
       const fresh = `incoming/${this.#random(`key ${n}`, 6).toString('hex')}/${name.map(encodeURIComponent).join('_')}.xml`
       this.#database.saveForm(given.key ?? fresh, account)
@@ -114,12 +116,12 @@ export class FormIssuer {
     }
   }
 
-  /** credential returns the `x-store-credential` of a day such as `20270104`. */
+  /** credential returns the value of `x-store-credential` for a day such as `20270104`. */
   credential(day: string): string {
     return [this.accessKeyId, day, REGION, 'store', SCOPE_END].join('/')
   }
 
-  /** sign returns the hex signature of a policy in Base64. */
+  /** sign returns the signature of a policy in hex. `policy` is as the form has it, and `day` is such as `20270104`. */
   sign(policy: string, day: string): string {
     let key: Buffer = Buffer.from(`STORE4${this.#secret}`)
     for (const part of [day, REGION, 'store', SCOPE_END]) key = hmac(key, part)
@@ -133,6 +135,7 @@ export class FormIssuer {
     return Number.parseInt(Buffer.from(payload, 'base64url').toString(), 10)
   }
 
+  /** #token makes a session token that expires at `endsAt`, in wall-clock ms. */
   #token(endsAt: number): string {
     const filler = this.#random(`token ${endsAt}`, TOKEN_BYTES).toString('base64url')
     const payload = Buffer.from(`${endsAt}.${filler}`).toString('base64url')

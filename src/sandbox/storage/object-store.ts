@@ -1,5 +1,5 @@
-// The object store writes an object to the folder `.partial` and hashes it as it arrives. A rename makes it visible
-// when it is complete. No key leads out of the directory.
+// The object store writes an object into the folder `.partial` and hashes it as it arrives. When the object is
+// complete, a rename gives it the path of its key. No key leads out of the directory.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,26 +11,34 @@ import type { ReceivedObject, StoredObject } from '../records.ts'
 export interface ObjectStore {
   /** list returns the newest object of each key, in the order in which the keys first arrived. */
   list(): StoredObject[]
+  /** find returns the newest object of a key, or null. */
   find(key: string): StoredObject | null
-  /** remove removes the objects of an account, or all. */
+  /** remove deletes the objects of an account and their files. Null stands for all objects. */
   remove(account: string | null): Promise<void>
-  /** receive opens an incoming object. Its dispose removes the file unless `commit` was called. */
+  /** receive opens a file for an object that arrives. Its disposal removes the file unless it was committed. */
   receive(): Promise<IncomingObject>
 }
 
 export interface IncomingObject extends AsyncDisposable {
+  /** write appends bytes to the file. */
   write(piece: Buffer): Promise<void>
-  /** digest is called once, after the last byte. */
+  /** digest returns the size in bytes and the hashes in hex. It can be called once, after the last `write`. */
   digest(): { bytes: number; sha256: string; md5: string }
-  /** commit stores the object. A key that is written again keeps its old file until the new one is saved. */
+  /**
+   * commit makes the file the newest object of its key. An older file of this key stays until the new object is saved.
+   */
   commit(received: ReceivedObject): Promise<void>
 }
 
 /** PARTIAL begins with a dot, which no file name of a key does (see `safeSegment`). */
 const PARTIAL = '.partial'
+/** LONGEST_SEGMENT is the most characters of a file name that a segment of a key becomes unchanged. */
 const LONGEST_SEGMENT = 200
 
-/** openStore lists the objects whose files still exist, and removes partial files of an earlier sandbox. */
+/**
+ * openStore opens the objects in a directory. It forgets the objects of the database whose files are gone, and removes
+ * the partial files of an earlier sandbox.
+ */
 export async function openStore(
   directory: string,
   database: SandboxDatabase,
@@ -73,11 +81,12 @@ export async function openStore(
           const old = objects.get(key)
           const writes = (old?.writes ?? 0) + 1
           const name = join(directory, ...key.split('/').map(safeSegment))
+          // No other key can have this path, because `%~` never comes from the encoding of a key.
           const path = writes === 1 ? name : `${name}%~${writes}`
           await file.close()
           await mkdir(dirname(path), { recursive: true })
           await rename(partial, path)
-          const object = { ...received, writes, path, written: database.next('last write') }
+          const object = { ...received, writes, path, written: database.nextNumber('last write') }
           database.saveObject(object)
           objects.set(key, object)
           if (old !== undefined) await rm(old.path, { force: true })
@@ -91,6 +100,10 @@ export async function openStore(
   }
 }
 
+/**
+ * safeSegment turns a segment of a key into a file name that is not empty, does not begin with a dot and is not too
+ * long. Different segments get different names.
+ */
 function safeSegment(segment: string): string {
   const safe = encodeURIComponent(segment).replace(/^\.+/, (dots) => dots.replaceAll('.', '%2E'))
   if (safe === '') return '%'
