@@ -1,5 +1,5 @@
-// This file makes the answers that faults send instead of the real one: given statuses, redirects, S3 errors in several
-// shapes, and bytes that are not an answer.
+// This file makes the answers that faults send instead of the real answer: an answer that the rule gives, a redirect,
+// an S3 error in several shapes, or bytes that are not HTTP.
 
 import type { Answer } from '../http/answer.ts'
 import { rawHead } from '../http/exchange.ts'
@@ -28,11 +28,14 @@ export function replacementAnswer(fault: Replacement, url: string, now: number):
 
 const EMPTY_JSON: Answer = { status: 200, headers: {}, body: Buffer.from('{}'), code: null }
 
-/** rawBytes returns the bytes that the fault sends. The second argument is the real answer, or by default `{}`. */
+/**
+ * rawBytes returns the bytes that the fault `raw` sends. The second argument is the real answer; by default it is `{}`.
+ */
 export function rawBytes(
   { what, bytes = 256 * 1024 }: FaultOf<'raw'>,
   { body, headers, status }: Answer = EMPTY_JSON,
 ): Buffer {
+  /** whole returns the answer as bytes, with more headers, and with its head changed by `change`. */
   const whole = (more: Record<string, string> = {}, change = (head: string) => head) => {
     const head = rawHead(status, { ...headers, ...more }, body).toString('latin1')
     return Buffer.concat([Buffer.from(change(head), 'latin1'), body])
@@ -55,6 +58,7 @@ export function rawBytes(
   }
 }
 
+/** givenAnswer makes the answer that the rule gives. The first characters of its body decide the content type. */
 function givenAnswer({ status, body = '' }: FaultOf<'answer'>): Answer {
   const type = body.startsWith('{')
     ? 'application/json'
@@ -75,6 +79,7 @@ function redirectAnswer({ status, location: to }: FaultOf<'redirect'>, url: stri
 
 type Style = NonNullable<FaultOf<'s3-error'>['style']>
 
+/** STYLES change the XML of an S3 error. */
 const STYLES: Record<Style, (xml: string) => string> = {
   plain: (xml) => xml,
   bom: (xml) => `\uFEFF${xml}`,
@@ -87,6 +92,7 @@ const STYLES: Record<Style, (xml: string) => string> = {
   truncated: (xml) => xml.slice(0, xml.length >> 1),
 }
 
+/** billionLaughs returns a document type in which the entity `l9` stands for a billion times `ha`. */
 function billionLaughs(): string {
   const levels = Array.from(
     { length: 9 },
@@ -95,5 +101,5 @@ function billionLaughs(): string {
   return `<!DOCTYPE Error [<!ENTITY l0 "ha">${levels.join('')}]>`
 }
 
-/** s3ErrorOf leaves out the headers, which replace the headers of the answer. */
+/** s3ErrorOf leaves out the headers of the rule, because `replacementAnswer` adds them. */
 const s3ErrorOf = ({ code, message, details }: FaultOf<'s3-error'>) => ({ code, message, details })

@@ -1,5 +1,5 @@
-// This file is the schema of all faults. Tests, JSON files and the control routes use the same rules. The side that
-// plays a fault, service or storage, has the code for it.
+// This file is the schema of all faults. Tests, JSON files and the control routes use the same rules. The code that
+// plays the faults is in service-faults.ts, in storage-faults.ts and, for both sides, in played.ts.
 
 import { z } from 'zod'
 import type { AnswerEnding, Cut } from '../http/answer.ts'
@@ -11,7 +11,7 @@ import { S3_CODES } from '../storage/s3-errors.ts'
 /** cut says whether the connection ends with FIN or RST. */
 const cut = z.enum(['fin', 'rst'] satisfies Cut[])
 const cutOrSilence = z.enum(['fin', 'rst', 'silence'])
-/** LONGEST_WAIT is in ms: a hundred years, for dates that can still be written. */
+/** LONGEST_WAIT is a hundred years in ms. A date that is so far away can still be written in a header. */
 const LONGEST_WAIT = 100 * 365 * 24 * 3_600_000
 const count = z.int().nonnegative()
 const waitMs = z.number().nonnegative().max(LONGEST_WAIT)
@@ -34,16 +34,13 @@ const texts = z.record(z.string().regex(/^[A-Za-z]\w*$/), z.string(), {
 })
 
 /**
- * point says when the storage answers, by default at the `end`. `headers`: before the body; `fields`: before the file;
- * `middle`: after half of the file; `end`: after the body. The service ignores it.
+ * point says when the storage answers: before the body (`headers`), before the file (`fields`), after half of the file
+ * (`middle`) or after the body (`end`, the default). The service ignores the point.
  */
 const point = z.enum(['headers', 'fields', 'middle', 'end']).optional()
-/**
- * ending says what follows an answer that is sent before the end of the request's body. `drain` (default): send FIN and
- * read on; `destroy`: close at once; `hold`: stop reading and stay open; `cut`: RST in the middle of the answer's body.
- */
+/** ending says what follows an answer that is sent before the end of the request's body; see `AnswerEnding`. */
 const ending = z.enum(['drain', 'destroy', 'hold', 'cut'] satisfies AnswerEnding[]).optional()
-/** retryAfter is the value of the header, or `dateInMs` for an HTTP date this many ms from now. */
+/** retryAfter is the value of the header Retry-After. `dateInMs` stands for the HTTP date so many ms from now. */
 const retryAfter = z
   .union([headerValue, z.strictObject({ dateInMs: shiftMs })], {
     error: expecting('a string or {"dateInMs": NUMBER}'),
@@ -55,7 +52,7 @@ const ROUTE_NAMES = [...ROUTES.map(({ name }) => name), 'store', 'fetch', 'unkno
 
 /** conditions say when a fault is played. A request must meet all conditions that a rule has. */
 const conditions = {
-  /** times is the most times that the fault is played; default: no limit. */
+  /** times is how often the fault is played at most. By default there is no limit. */
   times: count.optional(),
   /** after is the number of matching requests that the fault skips first. */
   after: count.optional(),
@@ -74,6 +71,7 @@ const conditions = {
   key: z.string().optional(),
 }
 
+/** fault makes the schema of a kind of fault that the sides in `at` can play. `shape` has the fields of this kind. */
 function fault<S extends Side, K extends string, Shape extends z.ZodRawShape>(
   at: readonly S[],
   kind: K,
@@ -85,27 +83,35 @@ function fault<S extends Side, K extends string, Shape extends z.ZodRawShape>(
 const BOTH = ['service', 'storage'] as const
 
 const KINDS = [
-  // Both sides. `interim`, `transfer`, `connection-close` and `keep-alive` change answers that follow the whole body.
-  /** `refuse` ends the connection at its first bytes. */
+  // Faults of both sides. `interim`, `transfer`, `connection-close` and `keep-alive` do not change an answer that is
+  // sent before the end of the request's body.
+  /**
+   * `refuse` ends a connection of the storage at once, and a connection of the service after the request's first line.
+   */
   fault(BOTH, 'refuse', { how: cut }),
-  /** `drop` ends the connection after the request's head; with `reuse`, only if it has served a request before. */
+  /**
+   * `drop` ends the connection after a request's head; with `reuse`, only if the connection served a request before.
+   */
   fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),
-  /** `answer` sends this answer instead of the real one, and stores nothing. */
+  /** `answer` sends this answer instead of the real answer. Nothing is carried out or stored. */
   fault(BOTH, 'answer', {
     status: statusBetween(200, 599),
     body: z.string().optional(),
     ...answerOptions,
   }),
-  /** `redirect` (301, 303, 307, 308) leads to another path (`same-host`), the same address (`loop`) or any address. */
+  /**
+   * `redirect` leads to another path of the same host (`same-host`), to the same address (`loop`) or to any address.
+   */
   fault(BOTH, 'redirect', {
     status: statusBetween(300, 399),
     location: headerValue,
     ...{ point, ending },
   }),
   /**
-   * `raw` sends bytes that are not HTTP, two final answers, or an answer in a form that some programs read and others
-   * do not: lines that end without CR, a length beside chunks, a folded header, or a header of `bytes` bytes (default
-   * 256 KiB). That answer is the real one of storage. The service carries nothing out, and its answer is `{}`.
+   * `raw` sends bytes that are not HTTP, two final answers, or an answer that some programs can read and others cannot:
+   * with lines that end without CR, a length beside chunks, a folded header, or a header of `bytes` bytes (default
+   * 256 KiB). The storage carries the request out and sends its real answer in this way. The service carries nothing
+   * out and sends `{}`.
    */
   fault(BOTH, 'raw', {
     what: z.enum([
@@ -122,7 +128,7 @@ const KINDS = [
       .max(64 * 2 ** 20)
       .optional(),
   }),
-  /** `interim` sends an interim answer that the client did not ask for, before the final one. */
+  /** `interim` sends an interim answer, which the client did not ask for, before the final answer. */
   fault(BOTH, 'interim', { status: z.literal([100, 102, 103]) }),
   /** `transfer` changes how the bytes of the answer's body are sent. */
   fault(BOTH, 'transfer', { how: z.enum(['chunked', 'gzip', 'byte-by-byte']) }),
@@ -131,15 +137,15 @@ const KINDS = [
   /** `keep-alive` announces `Keep-Alive: timeout=seconds` and closes the idle connection after `closeAfterMs`. */
   fault(BOTH, 'keep-alive', { seconds: count, closeAfterMs: waitMs, how: cut.optional() }),
   /**
-   * `gate` holds requests until `POST /_sandbox/faults/ID/release` lets the waiting ones go on, or
-   * `DELETE /_sandbox/faults/ID` removes the gate. `Fault` has the same two methods. `GET /_sandbox/faults` counts the
-   * held requests. `headers` holds before the body is read, `end` after the body and before the request is carried out,
-   * `answer` after that and before the answer. If a held client closes, the sandbox still reads after the release what
-   * the client sent, so its upload can be complete.
+   * `gate` holds requests before the body is read (`headers`), after the body and before the request is carried out
+   * (`end`), or after the request was carried out and before the answer (`answer`). `POST /_sandbox/faults/ID/release`
+   * lets the held requests go on, and `DELETE /_sandbox/faults/ID` removes the gate; `Fault` has a method for each.
+   * `GET /_sandbox/faults` counts the held requests. If the client of a held request closes the connection, the sandbox
+   * goes on with the bytes that have arrived, so the upload can still be complete.
    */
   fault(BOTH, 'gate', { point: z.enum(['headers', 'end', 'answer']) }),
 
-  // The service.
+  // Faults of the service.
   /** `slow` delays the answer's head, sends its body slowly, or never answers. */
   fault(['service'], 'slow', {
     headersAfterMs: waitMs.optional(),
@@ -158,7 +164,10 @@ const KINDS = [
       'more-fields',
     ]),
   }),
-  /** `date` sets the service's clock `skewMs` ahead (negative: behind), in its `Date` and in the check of dates. */
+  /**
+   * `date` adds `skewMs` to the service's clock, for the header Date of its answers and for the check of X-SVC-Date.
+   * `ageSeconds` adds a header Age, and `omit` leaves the header Date out.
+   */
   fault(['service'], 'date', {
     skewMs: shiftMs.optional(),
     ageSeconds: count.optional(),
@@ -169,7 +178,7 @@ const KINDS = [
    * `afterMs`, the answer is lost first and the request is carried out `afterMs` later.
    */
   fault(['service'], 'commit-drop', { how: cutOrSilence, afterMs: waitMs.optional() }),
-  /** `signature-mismatch` refuses a correct signature. */
+  /** `signature-mismatch` refuses a call with 401, as if its signature were wrong. */
   fault(['service'], 'signature-mismatch', {}),
   /** `form` issues an unusual form. The storage checks it like any other form. */
   fault(['service'], 'form', {
@@ -189,10 +198,10 @@ const KINDS = [
       .optional(),
   }),
 
-  // The storage. A negative `fileByte` counts from the end of the file.
-  /** `gate-at-byte` is a gate after this many bytes of the file. */
+  // Faults of the storage. A negative `fileByte` counts from the end of the file.
+  /** `gate-at-byte` is a gate after `fileByte` bytes of the file. */
   fault(['storage'], 'gate-at-byte', { fileByte: z.int() }),
-  /** `drop-at-byte` ends the connection after this many bytes of the file. */
+  /** `drop-at-byte` ends the connection after `fileByte` bytes of the file. */
   fault(['storage'], 'drop-at-byte', { fileByte: z.int(), how: cut }),
   /** `s3-error` answers with an S3 error. `style` shapes the XML: `huge` is 10 MB, `entities` a billion-laughs bomb. */
   fault(['storage'], 's3-error', {
@@ -213,9 +222,11 @@ const KINDS = [
     how: cutOrSilence,
     afterMs: waitMs.optional(),
   }),
-  /** `throttle` limits how fast the file is read. */
+  /** `throttle` limits how fast the storage reads the file. */
   fault(['storage'], 'throttle', { bytesPerSecond: rate }),
-  /** `stall` stops reading at this byte of the file for `ms`. */
+  /**
+   * `stall` reads nothing for `ms` after `fileByte` bytes of the file. `afterwards` says what the storage does then.
+   */
   fault(['storage'], 'stall', {
     fileByte: z.int(),
     ms: waitMs,
@@ -224,11 +235,13 @@ const KINDS = [
   /** `success` stores the object and sends an unexpected answer. */
   fault(['storage'], 'success', {
     status: statusBetween(200, 599).optional(),
-    /** body `truncated` is half of the XML with a matching length; `cut` is an RST after half of the XML. */
+    /**
+     * body `truncated` is half of the XML, with the length of that half. `cut` ends with an RST after half of the XML.
+     */
     body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
     etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
     checksum: z.literal('wrong').optional(),
-    /** If stored is false, the storage reports a success but stores nothing. */
+    /** stored is true by default. With false, the storage reports a success but stores nothing. */
     stored: z.boolean().optional(),
   }),
 ] as const
@@ -238,6 +251,7 @@ export type FaultKind = FaultRule['kind']
 export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>
 export type GatePoint = FaultOf<'gate'>['point']
 
+/** FaultSubject is what the conditions of a rule look at in a request. */
 export interface FaultSubject {
   route: string
   account: string | null
@@ -246,9 +260,13 @@ export interface FaultSubject {
   reused: boolean
 }
 
-/** Stage says when faults are chosen: at the first bytes, after the request's head, or after the form's fields. */
+/**
+ * Stage says when faults are chosen: before a connection is served, after the request's head, or after the form's
+ * fields.
+ */
 export type Stage = 'connect' | 'headers' | 'fields'
 
+/** stageOf returns the stage at which a rule is chosen. */
 export function stageOf(
   rule: Pick<FaultRule, 'kind' | 'at'> & { point?: string | undefined },
 ): Stage {
@@ -270,10 +288,13 @@ const RULES = z.array(
     }),
 )
 
-/** parseFaults reads one rule or a list. Throws a `FeedsyncError` that names the first wrong rule and key. */
+/**
+ * parseFaults reads a rule or a list of rules from JSON text.
+ * @throws FeedsyncError (64) that names the first wrong rule and its wrong key.
+ */
 export function parseFaults(json: string): FaultRule[] {
   return readJson(json, RULES, { what: 'faults', hint: 'docs/sandbox.md shows the faults' })
 }
 
-/** readFaults reads the body of a request. It refuses a wrong one with 400. */
+/** readFaults reads a rule or a list of rules from the body of a request. It refuses a wrong body with 400. */
 export const readFaults = (body: Buffer): FaultRule[] => readBodyList(body, RULES, 'faults')

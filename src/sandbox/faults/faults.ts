@@ -1,5 +1,5 @@
-// FaultBook decides which request meets which fault, by count, share, route, account or key. The service and the
-// storage play the faults.
+// FaultBook decides which request meets which fault, by count, share, route, account or key. The layers around the
+// service (service-faults.ts) and around the storage (storage-faults.ts) play the faults.
 
 import { hash } from 'node:crypto'
 import type { Cut } from '../http/answer.ts'
@@ -17,8 +17,8 @@ import {
 export class Fault {
   readonly id: number
   readonly rule: FaultRule
-  /** isOpen is true once the fault is removed, so that its gate holds no request. */
-  isOpen = false
+  /** isRemoved is true once the fault is removed. Then its gate holds no request. */
+  isRemoved = false
   #matched = 0
   #played = 0
   #held = 0
@@ -48,11 +48,11 @@ export class Fault {
 
   /** remove ends the fault: no further request meets it, and the waiting requests go on. */
   remove(): void {
-    this.isOpen = true
+    this.isRemoved = true
     this.release()
   }
 
-  /** hold holds a request at this gate until the release, or until `over` resolves. */
+  /** hold counts one more held request until the next release of this gate, or until `over` resolves. */
   async hold(over: Promise<void>): Promise<void> {
     this.#held++
     this.#changed.resolve()
@@ -61,7 +61,7 @@ export class Fault {
     this.#held--
   }
 
-  /** tryPlay returns whether the fault is played for this request. It counts matching and played requests. */
+  /** tryPlay returns whether this request meets the fault. It counts requests that match and requests that meet it. */
   tryPlay(subject: FaultSubject): boolean {
     const { times, after = 0, every = 1, percent = 100, seed = 1 } = this.rule
     if (!matches(this.rule, subject)) return false
@@ -79,7 +79,7 @@ export class Fault {
   }
 }
 
-/** ruleOf returns the rule of this kind, if it is among the chosen faults. */
+/** ruleOf returns the rule of this kind among the chosen faults, or undefined if no chosen fault is of this kind. */
 export function ruleOf<K extends FaultKind>(chosen: readonly Fault[], kind: K) {
   return chosen.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
 }
@@ -88,7 +88,10 @@ export class FaultBook {
   #faults: Fault[] = []
   #lastId = 0
 
-  /** add adds a rule. An earlier rule of the same slot is chosen first, so that rules with `times` make a sequence. */
+  /**
+   * add adds a rule. If several rules of the same slot (see `slotOf`) match a request, it meets the earliest, so that
+   * rules with `times` make a sequence. Throws if a rule with a key is chosen before the key is known.
+   */
   add(rule: FaultRule): Fault {
     if (stageOf(rule) !== 'fields' && rule.key !== undefined) {
       throw new Error(`the fault ${rule.kind} is chosen before the key is known: leave out "key"`)
@@ -98,17 +101,21 @@ export class FaultBook {
     return fault
   }
 
+  /** clear removes all faults, so that requests at gates go on. */
   clear(): void {
     for (const fault of this.list()) fault.remove()
   }
 
-  /** has returns whether a fault of this kind is active on this side. */
+  /** has returns whether this side has a fault of this kind that is not removed. */
   has(at: Side, kind: FaultKind): boolean {
     return this.list().some(({ rule }) => rule.at === at && rule.kind === kind)
   }
 
-  /** refusal returns how the fault `refuse` ends a connection, or null. */
-  refusal(at: Side): Cut | null {
+  /**
+   * chooseRefusal returns how a fault `refuse` ends the next connection of this side, or null if the connection meets
+   * no such fault. It counts the connection.
+   */
+  chooseRefusal(at: Side): Cut | null {
     const subject = { route: 'connect', account: null, key: null, reused: false }
     return ruleOf(this.choose(at, 'connect', subject), 'refuse')?.how ?? null
   }
@@ -119,34 +126,36 @@ export class FaultBook {
     this.#lastId = 0
   }
 
+  /** list returns the faults that are not removed, oldest first. */
   list(): Fault[] {
-    this.#faults = this.#faults.filter(({ isOpen }) => !isOpen)
+    this.#faults = this.#faults.filter(({ isRemoved }) => !isRemoved)
     return this.#faults
   }
 
-  /** choose returns the faults of one request from this stage on: at most one outcome, and one of each modifier. */
+  /** choose returns the faults that a request meets at this stage, at most one for each slot. It counts the request. */
   choose(at: Side, stage: Stage, subject: FaultSubject): Fault[] {
     const chosen: Fault[] = []
     for (const fault of this.list()) {
       const { rule } = fault
       if (rule.at !== at || stageOf(rule) !== stage) continue
-      const hasSlot = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
-      if (!hasSlot && fault.tryPlay(subject)) chosen.push(fault)
+      const isSlotTaken = chosen.some((other) => slotOf(other.rule.kind) === slotOf(rule.kind))
+      if (!isSlotTaken && fault.tryPlay(subject)) chosen.push(fault)
     }
     return chosen
   }
 }
 
 function matches(rule: FaultRule, subject: FaultSubject): boolean {
+  const needsReuse = rule.kind === 'drop' && rule.point === 'reuse'
   return (
     (rule.route === undefined || rule.route === subject.route) &&
     (rule.account === undefined || rule.account === subject.account) &&
     (rule.key === undefined || (subject.key?.includes(rule.key) ?? false)) &&
-    (rule.kind !== 'drop' || rule.point !== 'reuse' || subject.reused)
+    (!needsReuse || subject.reused)
   )
 }
 
-/** MODIFIERS can be combined. All other faults decide the outcome of a request, so only one of them is chosen. */
+/** MODIFIERS can be combined. All other faults decide the outcome of a request, so a request meets only one of them. */
 const MODIFIERS: ReadonlySet<FaultKind> = new Set([
   'connection-close',
   'date',
@@ -161,11 +170,12 @@ const MODIFIERS: ReadonlySet<FaultKind> = new Set([
   'transfer',
 ])
 
+/** slotOf returns what at most one fault of a request can fill: the kind of a modifier, or `outcome`. */
 function slotOf(kind: FaultKind): string {
   return MODIFIERS.has(kind) ? kind : 'outcome'
 }
 
-/** draw returns a number from 0 to below 1, always the same for the same seed and count. */
+/** draw returns a number from 0 to below 1 that looks random, and is the same for the same seed and `nth`. */
 function draw(seed: number, nth: number): number {
   return Number.parseInt(hash('md5', `${seed} ${nth}`).slice(0, 8), 16) / 2 ** 32
 }

@@ -1,4 +1,5 @@
-// Played plays the faults of one request that both sides share: drops, gates, and how the answer is sent.
+// Played knows the faults that one request meets. It plays the faults that service and storage have in common: drops,
+// gates, and how the answer is sent.
 
 import { type Answer, Refusal } from '../http/answer.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -18,7 +19,10 @@ export class Played {
     this.#book = book
   }
 
-  /** begin records the route and the account, and plays the faults that come before the body. */
+  /**
+   * begin records the route and the account, and plays the faults that come before the body. Throws if it ends the
+   * connection.
+   */
   async begin(facts: { route: string; account?: string | null }): Promise<void> {
     this.#exchange.update(facts)
     this.choose('headers')
@@ -27,7 +31,7 @@ export class Played {
     await this.waitAtGate('headers')
   }
 
-  /** choose replaces the chosen faults by the faults of this stage, and records them in the journal. */
+  /** choose chooses the faults of this stage instead, records them, and changes how the answer is sent. */
   choose(stage: Stage): void {
     const { entry, reused } = this.#exchange
     const { side, route, account, key } = entry
@@ -37,26 +41,26 @@ export class Played {
     this.#setDelivery()
   }
 
-  /** fault returns the chosen fault of this kind, if any. */
+  /** fault returns the rule of this kind among the chosen faults, or undefined. */
   fault<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
     return ruleOf(this.#faults, kind)
   }
 
-  /** waitAtGate returns when no gate at this point holds the request. The point `file` belongs to `gate-at-byte`. */
+  /** waitAtGate resolves once no gate at this point holds the request. The gate at `file` is `gate-at-byte`. */
   async waitAtGate(point: GatePoint | 'file'): Promise<void> {
     const gate = this.#faults.find(({ rule }) =>
       point === 'file'
         ? rule.kind === 'gate-at-byte'
         : rule.kind === 'gate' && rule.point === point,
     )
-    if (gate === undefined || gate.isOpen) return
+    if (gate === undefined || gate.isRemoved) return
     const passed = gate.hold(this.#exchange.closed)
     this.#exchange.update({ held: true })
     await passed
     this.#exchange.update({ held: false })
   }
 
-  /** replacement returns the answer of a fault, or null. With `point`, it ignores faults that answer elsewhere. */
+  /** replacement returns the answer of a chosen fault, or null. With `point`, it ignores a fault with another point. */
   replacement(point?: FaultPoint): Answer | null {
     const fault = this.fault('answer') ?? this.fault('redirect') ?? this.fault('s3-error')
     if (fault === undefined || (point !== undefined && (fault.point ?? 'end') !== point))
@@ -70,13 +74,14 @@ export class Played {
     if (answer !== null) throw new Refusal(answer)
   }
 
-  /** cutAndWait ends the connection and resolves `ms` later. Throws `ConnectionClosed` after a reset. */
+  /** cutAndWait ends the connection and resolves `ms` later. Throws `ConnectionClosed` if a reset came meanwhile. */
   async cutAndWait(how: FaultOf<'commit-drop'>['how'], ms: number): Promise<void> {
     await this.#exchange.cut(how).catch(() => {})
     await this.#exchange.sleep(ms)
     this.#exchange.checkRun()
   }
 
+  /** #setDelivery makes the exchange send its answer as the chosen faults say. */
   #setDelivery(): void {
     const interim = this.fault('interim')
     const transfer = this.fault('transfer')

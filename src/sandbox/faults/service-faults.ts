@@ -1,5 +1,5 @@
-// The faults of the service, as a layer around it: the service carries calls out, and this layer delays, loses, replaces
-// or damages what it answers.
+// This file is a layer around the service that plays its faults: the service carries calls out, and the layer delays,
+// loses, replaces or damages the answers.
 
 import { type Answer, refusalAsAnswer } from '../http/answer.ts'
 import type { Exchange, Screen } from '../http/exchange.ts'
@@ -12,27 +12,32 @@ import type { FaultOf } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import { Played } from './played.ts'
 
-export interface ServiceFaultParts {
+interface ServiceFaultParts {
   service: Service
   issuer: FormIssuer
   faults: FaultBook
   /** callOf reads the call of an exchange. */
   callOf: (exchange: Exchange) => Omit<ArrivedCall, 'body'>
-  /** accountOf returns the account that the headers name, unproven. */
+  /** accountOf returns the account that the headers name, before any proof, or null. */
   accountOf: (call: CallHeaders) => string | null
+  /** largestBody returns the most bytes that a body can have. */
   largestBody: () => number
 }
 
 /** CONTROL matches the first line of a request to the page or to a control route, which meet no fault. */
 const CONTROL = /^\w+ (?:http:\/\/[^/ ]*)?\/(?:[? ]|_sandbox\/)/
 
-/** serviceScreen plays the fault `refuse` of the service. It has to read a line to let control routes pass. */
+/**
+ * serviceScreen returns a screen that plays the fault `refuse` of the service, or null if there is no such fault. The
+ * screen waits for the first line of a request, because it lets control routes pass.
+ */
 export function serviceScreen(faults: FaultBook): Screen | null {
   if (!faults.has('service', 'refuse')) return null
-  const judge = (line: string) => (CONTROL.test(line) ? null : faults.refusal('service'))
+  const judge = (line: string) => (CONTROL.test(line) ? null : faults.chooseRefusal('service'))
   return { isPatient: true, judge }
 }
 
+/** withServiceFaults returns a function that has the service answer a request, and plays the faults of the request. */
 export function withServiceFaults(parts: ServiceFaultParts) {
   const { service, issuer, faults, callOf, accountOf, largestBody } = parts
 
@@ -50,7 +55,7 @@ export function withServiceFaults(parts: ServiceFaultParts) {
     const raw = played.fault('raw')
     if (raw !== undefined) return exchange.answerRaw(rawBytes(raw))
 
-    const carriedOut = async (): Promise<Answer> => {
+    const carryOut = async (): Promise<Answer> => {
       exchange.checkRun()
       if (played.fault('signature-mismatch') !== undefined) {
         return refusalAsAnswer(() => refuseSignature())
@@ -65,17 +70,19 @@ export function withServiceFaults(parts: ServiceFaultParts) {
     const lost = played.fault('commit-drop')
     if (lost?.afterMs !== undefined) {
       await played.cutAndWait(lost.how, lost.afterMs)
-      await carriedOut()
+      await carryOut()
       return
     }
-    const answer = played.replacement() ?? damaged(await carriedOut(), played.fault('json'))
+    const answer = played.replacement() ?? damaged(await carryOut(), played.fault('json'))
     await played.waitAtGate('answer')
     if (lost !== undefined) return exchange.cut(lost.how)
     return exchange.answer(answer)
   }
 }
 
-/** formSettings returns what a fault changes in a form. */
+/**
+ * formSettings returns the settings of a form that the fault `form` replaces. `lastKey` is the key of the form before.
+ */
 function formSettings(fault: FaultOf<'form'>, lastKey: string | null): Partial<FormSettings> {
   const { lifetimeMs, tokenLifetimeMs, successStatus, contentLengthRange, policy } = fault
   return {
@@ -101,7 +108,7 @@ const POLICIES: Record<NonNullable<FaultOf<'form'>['policy']>, (policy: Policy) 
 
 type ChangedForm = { url?: string; fields?: Record<string, string> }
 
-/** damaged changes the JSON of a success. */
+/** damaged changes the JSON of a success as the fault `json` says. It leaves all other answers as they are. */
 function damaged(answer: Answer, fault: FaultOf<'json'> | undefined): Answer {
   if (fault === undefined || answer.code !== null) return answer
   const text = answer.body.toString('utf8')

@@ -1,5 +1,5 @@
-// The faults of the storage, as a layer around it: this layer watches an upload step by step, and ends, delays, loses or
-// changes it.
+// This file is a layer around the storage that plays its faults: the layer watches an upload step by step, and ends,
+// delays, loses or changes the upload.
 
 import type { Answer } from '../http/answer.ts'
 import type { Exchange, Screen } from '../http/exchange.ts'
@@ -17,6 +17,7 @@ import type { FaultOf } from './fault-types.ts'
 import type { FaultBook } from './faults.ts'
 import { Played } from './played.ts'
 
+/** withStorageFaults returns a function that has the storage answer a request, and plays the faults of the request. */
 export function withStorageFaults(storage: Storage, faults: FaultBook) {
   return async (exchange: Exchange): Promise<void> => {
     const { method } = exchange.entry
@@ -35,16 +36,17 @@ export function withStorageFaults(storage: Storage, faults: FaultBook) {
   }
 }
 
-/** storageScreen plays the fault `refuse` of the storage as soon as a connection is accepted. */
+/** storageScreen returns a screen that plays the fault `refuse` of the storage, or null if there is no such fault. */
 export function storageScreen(faults: FaultBook): Screen | null {
   if (!faults.has('storage', 'refuse')) return null
-  return { isPatient: false, judge: () => faults.refusal('storage') }
+  return { isPatient: false, judge: () => faults.chooseRefusal('storage') }
 }
 
 class FaultyUpload implements UploadWatch {
   readonly #exchange: Exchange
   readonly #played: Played
   #form: AcceptedForm | null = null
+  /** #expected is the size of the file in bytes. */
   #expected = 0
   #hasPassedGate = false
   #hasStalled = false
@@ -54,14 +56,14 @@ class FaultyUpload implements UploadWatch {
     this.#played = played
   }
 
-  form(form: AcceptedForm, expected: number): void {
+  onForm(form: AcceptedForm, expected: number): void {
     this.#form = form
     this.#expected = expected
     this.#played.choose('fields')
     this.#played.refuseAt('fields')
   }
 
-  async file(bytes: number, fresh: number): Promise<void> {
+  async onFile(bytes: number, fresh: number): Promise<void> {
     const { drop, gate, stall, throttle } = {
       drop: this.#played.fault('drop-at-byte'),
       gate: this.#played.fault('gate-at-byte'),
@@ -86,20 +88,23 @@ class FaultyUpload implements UploadWatch {
     if (stall.afterwards === 'request-timeout') refuseAsS3({ code: 'RequestTimeout' })
   }
 
-  async end(): Promise<Answer | null> {
+  async onEnd(): Promise<Answer | null> {
     const replaced = this.#played.replacement('end')
     if (replaced !== null) await this.#played.waitAtGate('end')
     return replaced
   }
 
-  async store(commit: () => Promise<void>): Promise<void> {
+  async onStore(commit: () => Promise<void>): Promise<void> {
     const lost = this.#played.fault('lose-answer')
     await this.#played.waitAtGate('end')
     if (lost?.afterMs !== undefined) await this.#played.cutAndWait(lost.how, lost.afterMs)
     if (lost?.stored ?? this.#played.fault('success')?.stored ?? true) await commit()
   }
 
-  /** changed returns the answer to an upload as the fault `success` changes it. */
+  /**
+   * changed returns the answer as the fault `success` changes it. Without this fault, and for a refusal, nothing
+   * changes.
+   */
   changed(answer: Answer): Answer {
     const fault = this.#played.fault('success')
     if (fault === undefined || this.#form === null || answer.code !== null) return answer
@@ -133,6 +138,7 @@ class FaultyUpload implements UploadWatch {
   }
 }
 
+/** ETAGS make the value of the header ETag from an object's MD5. Null sends no header. */
 const ETAGS: Record<NonNullable<FaultOf<'success'>['etag']>, (md5: string) => string | null> = {
   wrong: (md5) => `"${[...md5].reverse().join('')}"`,
   opaque: (md5) => `"${md5.slice(0, 20)}-opaque-1"`,

@@ -14,7 +14,10 @@ import type { Journal } from '../journal.ts'
 import type { SeenRequest, Side } from '../records.ts'
 import { type Answer, type Cut, type Delivery, refuse } from './answer.ts'
 
-/** BodyEnd: `idle` means no byte for the idle time; `short`, a FIN too early; `closed`, a closed connection. */
+/**
+ * BodyEnd says how the body of a request ended: complete (`end`), without a byte for the idle time (`idle`), with a FIN
+ * before its announced length (`short`), or with the connection (`closed`).
+ */
 type BodyEnd = 'end' | 'idle' | 'short' | 'closed'
 
 /** ConnectionClosed is thrown when the connection has ended, so that nobody waits for an answer. */
@@ -30,21 +33,22 @@ export interface ExchangeOptions {
 }
 
 /** Arrival is a request on a connection. */
-export interface Arrival {
+interface Arrival {
   connection: SideConnection
   request: IncomingMessage
   response: ServerResponse
 }
 
-/** Screen decides how a connection ends before it is served. */
+/** Screen decides whether a new connection is served or ended. */
 export interface Screen {
-  /** isPatient waits for the first line of the request, so that `judge` knows it. Otherwise the line is empty. */
+  /** isPatient says that `judge` gets the first line of the request. Otherwise it is called at once, with ''. */
   isPatient: boolean
   /** judge returns how the connection ends, or null to serve it. */
   judge(firstLine: string): Cut | null
 }
 
 export interface SideConnection {
+  /** n counts the connections of a side from 1. */
   readonly n: number
   /** closed resolves when the connection is closed. */
   readonly closed: Promise<void>
@@ -58,7 +62,7 @@ export class Exchange {
   readonly closed: Promise<void>
   /** reused says that the connection served a request before. */
   readonly reused: boolean
-  /** path and query are raw, as the client sent them, also in the absolute form of a proxy. */
+  /** path and query are as sent, without the question mark between them, and without scheme and host. */
   readonly path: string
   readonly query: string
   /** delivery says how answers are sent from now on. */
@@ -75,6 +79,7 @@ export class Exchange {
   readonly #signal: AbortSignal
   /** #startedAt is in monotonic ms. */
   readonly #startedAt: number
+  /** #run is the run of the journal in which the request arrived. */
   readonly #run: number
 
   /** `signal` aborts when the sandbox closes. */
@@ -111,7 +116,7 @@ export class Exchange {
     return this.request.socket
   }
 
-  /** origin is the origin of the request's address. A client of HTTP/1.0 need not name a host. */
+  /** origin is the origin of the request's address. Without a header Host, it has the address of the socket. */
   get origin(): string {
     const { localAddress = '', localPort } = this.socket
     const here = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
@@ -139,11 +144,12 @@ export class Exchange {
     return value === undefined ? null : String(value)
   }
 
-  /** now returns the wall clock of this side in ms. */
+  /** now returns the wall-clock time of this side in ms. A fault can change it for one request. */
   now(): number {
     return this.#clock.now() + (this.delivery.skewMs ?? 0)
   }
 
+  /** sleep resolves after `ms`. It rejects when the sandbox closes. */
   sleep(ms: number): Promise<void> {
     return this.#clock.sleep(ms, this.#signal)
   }
@@ -159,7 +165,10 @@ export class Exchange {
     this.#changed.resolve()
   }
 
-  /** pieces yields the pieces of the body as they arrive. Throws `ConnectionClosed` if the client closes. */
+  /**
+   * pieces yields the pieces of the body as they arrive, and records them. It ends with the body; then `bodyEnd` says
+   * how the body ended. Throws `ConnectionClosed` if the connection closes.
+   */
   async *pieces(): AsyncGenerator<Buffer, void> {
     for (;;) {
       this.#changed = Promise.withResolvers()
@@ -176,7 +185,7 @@ export class Exchange {
     if (this.bodyEnd === 'closed') throw new ConnectionClosed()
   }
 
-  /** wholeBody returns the body. It refuses a body that ended early or is longer than `limit` bytes. */
+  /** wholeBody returns the body. It refuses with 400 a body that ends early, and with 413 more than `limit` bytes. */
   async wholeBody(limit: number): Promise<Buffer> {
     const read: Buffer[] = []
     for await (const piece of this.pieces()) {
@@ -189,12 +198,15 @@ export class Exchange {
     return Buffer.concat(read)
   }
 
-  /** answer answers a request that was read to its end. The connection stays open unless the delivery closes it. */
+  /**
+   * answer answers a request that was read to its end. The connection stays open, unless the delivery or the ending of
+   * the answer closes it. On a connection that is already closed, nothing happens.
+   */
   async answer(what: Answer): Promise<void> {
     const response = this.#response
     if (this.socket.destroyed) return
     if (what.ending !== undefined) return this.answerEarly(what)
-    this.#noteAnswer(what)
+    this.#recordAnswer(what)
     const { interim, transfer, idle, close } = this.delivery
     if (interim !== undefined) {
       this.socket.write(`HTTP/1.1 ${interim} ${STATUS_CODES[interim]}\r\n\r\n`)
@@ -219,7 +231,7 @@ export class Exchange {
 
   /** answerFile answers with the bytes of a file, or only with the headers if the request is a HEAD. */
   async answerFile(status: number, headers: Record<string, string>, path: string): Promise<void> {
-    this.#noteAnswer({ status, headers, body: Buffer.alloc(0), code: null })
+    this.#recordAnswer({ status, headers, body: Buffer.alloc(0), code: null })
     this.#response.sendDate = false
     this.#response.writeHead(status, this.#headers(headers))
     if (this.request.method === 'HEAD') {
@@ -228,11 +240,11 @@ export class Exchange {
     } else await pipeline(createReadStream(path), this.#response).catch(() => this.socket.destroy())
   }
 
-  /** answerEarly answers before the body is read to its end, and closes the connection. */
+  /** answerEarly answers before the body is read to its end. Then the connection ends as `ending` says. */
   async answerEarly(what: Answer): Promise<void> {
     const { socket } = this
     const { ending = 'drain' } = what
-    this.#noteAnswer(what)
+    this.#recordAnswer(what)
     const head = rawHead(
       what.status,
       { ...this.#headers(what.headers), connection: 'close' },
@@ -253,7 +265,7 @@ export class Exchange {
     this.request.resume()
   }
 
-  /** cut ends the connection without an answer, or waits until the client closes it. Throws `ConnectionClosed`. */
+  /** cut ends the connection without an answer, or with `silence` waits for its end. Throws `ConnectionClosed`. */
   async cut(how: Cut | 'silence'): Promise<never> {
     if (how === 'silence') await this.closed
     else this.#close(how)
@@ -265,11 +277,12 @@ export class Exchange {
     else this.socket.end(() => this.socket.destroy())
   }
 
-  #noteAnswer(what: Answer): void {
+  #recordAnswer(what: Answer): void {
     this.update({ status: what.status, code: what.code })
     this.#journal.record(this.entry, { answerHeaders: what.headers, answer: what.body })
   }
 
+  /** #headers adds the headers that every answer of this side has. */
   #headers(given: Record<string, string>): Record<string, string> {
     const { withoutDate, ageSeconds } = this.delivery
     return {
@@ -297,6 +310,7 @@ export class Exchange {
   }
 }
 
+/** rawHead returns the status line and the headers of an answer as bytes, with the length of `body`. */
 export function rawHead(status: number, headers: Record<string, string>, body: Buffer): Buffer {
   const all = { ...headers, 'content-length': String(body.length) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -306,6 +320,7 @@ export function rawHead(status: number, headers: Record<string, string>, body: B
   )
 }
 
+/** write resolves when the bytes were written, or could not be written. */
 function write(stream: Writable, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     stream.write(bytes, () => resolve())

@@ -1,8 +1,8 @@
-// A listener accepts and counts the connections of one side, passes each request to that side, and always closes the
-// entry in the journal. Service and storage have a listener each, like two real hosts.
+// A listener accepts and counts the connections of one side of the sandbox, has that side handle each request, and
+// always closes the request's entry in the journal. Service and storage have a listener each, like two real hosts.
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../../lib/errors.ts'
 import type { SandboxDatabase } from '../database.ts'
@@ -16,35 +16,40 @@ import {
   type SideConnection,
 } from './exchange.ts'
 
-/** LONGEST_SCREENED is the most bytes of a head that a screen waits for. */
+/** LONGEST_SCREENED is how many bytes a patient screen waits for if no line ends before. */
 const LONGEST_SCREENED = 4096
 
 /** SideOptions describe one side of the sandbox: the service or its storage. */
-export interface SideOptions extends ExchangeOptions {
+interface SideOptions extends ExchangeOptions {
   host: string
-  /** port 0 means the port of the last run or, at the first start, any free port. */
+  /** port 0 means the port of the last run or, in the first run, any free port. */
   port: number
   database: SandboxDatabase
+  /** handle answers a request. It can throw a Refusal instead, or ConnectionClosed if the connection has ended. */
   handle: (exchange: Exchange) => Promise<void>
-  /** screen judges new connections; null if it serves all connections. */
+  /** screen returns what judges a new connection, or null if every connection is served. */
   screen: () => Screen | null
-  /** headTimeoutMs is the time that a client has for the head of a request. */
+  /** headTimeoutMs is the time that a client has to send the head of a request. */
   headTimeoutMs: number
 }
 
 /** SideListener serves one side of the sandbox, the service or its storage, until it is disposed. */
-export interface SideListener extends AsyncDisposable {
+interface SideListener extends AsyncDisposable {
   /** origin is an address such as `http://127.0.0.1:41234`. */
   origin: string
   /**
-   * originFor returns the origin of this side for a client that called `url` on the other side. If both listen on
-   * every address, the origin has the host name of that `url`.
+   * originFor returns the origin of this side for a client that called `url` on the other side. If the sandbox listens
+   * on every address, the origin has the host name of `url`.
    */
   originFor(url: string): string
   /** endConnections ends all connections at once, except the connection of `exchange`. */
   endConnections(exchange: Exchange | null): void
 }
 
+/**
+ * listen starts the listener of one side, and saves its port in the database.
+ * @throws FeedsyncError (75) if it cannot listen on the port.
+ */
 export async function listen(options: SideOptions): Promise<SideListener> {
   const { side, journal, handle, headTimeoutMs } = options
   const connections = new Map<Socket, SideConnection>()
@@ -52,7 +57,7 @@ export async function listen(options: SideOptions): Promise<SideListener> {
   const closing = new AbortController()
   let accepted = 0
   const server = createServer({
-    // The sandbox stops reading an idle body itself, as S3 does.
+    // There is no time limit for a whole request. The exchange stops reading an idle body, as S3 does.
     requestTimeout: 0,
     headersTimeout: headTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, headTimeoutMs / 4),
@@ -124,16 +129,7 @@ export async function listen(options: SideOptions): Promise<SideListener> {
     socket.end(rawHead(status, { connection: 'close' }, Buffer.alloc(0)), () => socket.destroy())
   })
 
-  const requestedPort = options.port || options.database.number(`port of ${side}`)
-  await once(server.listen(requestedPort, options.host), 'listening').catch((error: unknown) => {
-    const place = `${options.host}:${requestedPort || 'any port'}`
-    throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
-      hint: 'stop the other program, or choose another --host, --port or --storage-port',
-      exitCode: EXIT.temporary,
-    })
-  })
-  const { address, port } = server.address() as AddressInfo
-  options.database.saveNumber(`port of ${side}`, port)
+  const { address, port } = await bind(server, options)
   const listensEverywhere = address === '0.0.0.0' || address === '::'
   const hostName = listensEverywhere
     ? '127.0.0.1'
@@ -160,7 +156,25 @@ export async function listen(options: SideOptions): Promise<SideListener> {
   }
 }
 
-/** firstBytes resolves with the beginning of a connection: the first line, or what came before its end. */
+/** bind makes a server listen on its port, saves the port in the database, and returns address and port. */
+async function bind(server: Server, { side, host, port, database }: SideOptions) {
+  const requestedPort = port || database.number(`port of ${side}`)
+  await once(server.listen(requestedPort, host), 'listening').catch((error: unknown) => {
+    const place = `${host}:${requestedPort || 'any port'}`
+    throw new FeedsyncError(`the ${side} cannot listen on ${place}: ${messageOf(error)}`, {
+      hint: 'stop the other program, or choose another --host, --port or --storage-port',
+      exitCode: EXIT.temporary,
+    })
+  })
+  const bound = server.address() as AddressInfo
+  database.saveNumber(`port of ${side}`, bound.port)
+  return bound
+}
+
+/**
+ * firstBytes resolves with the first bytes of a connection: up to its first line break and what came with it, at most
+ * about LONGEST_SCREENED bytes, or all bytes if the connection ends before. Then the socket is paused.
+ */
 function firstBytes(socket: Socket): Promise<Buffer> {
   return new Promise((resolve) => {
     let head: Buffer = Buffer.alloc(0)

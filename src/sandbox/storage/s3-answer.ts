@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { type Answer, Refusal } from '../http/answer.ts'
 import { ERRORS, type S3Error } from './s3-errors.ts'
 
-/** s3Answer makes the answer of an error. `shape` changes its XML. */
+/** s3Answer makes the answer to a request that is refused with `error`. `shape` changes the XML of the answer. */
 export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
   return {
     status: ERRORS[error.code][0],
     headers: {
-      ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
+      ...{ 'x-store-request-id': newRequestId(), 'content-type': 'application/xml' },
       ...error.headers,
     },
     body: Buffer.from(shape(s3Xml(error))),
@@ -17,6 +17,7 @@ export function s3Answer(error: S3Error, shape = (xml: string) => xml): Answer {
   }
 }
 
+/** refuseAsS3 throws a Refusal with the answer of S3. */
 export function refuseAsS3(error: S3Error): never {
   throw new Refusal(s3Answer(error))
 }
@@ -28,11 +29,11 @@ function s3Xml(error: S3Error): string {
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code>` +
     `<Message>${escapeXml(error.message ?? ERRORS[error.code][1])}</Message>${details}` +
-    `<RequestId>${requestId()}</RequestId><HostId>${randomBytes(24).toString('base64')}</HostId></Error>`
+    `<RequestId>${newRequestId()}</RequestId><HostId>${randomBytes(24).toString('base64')}</HostId></Error>`
   )
 }
 
-export function requestId(): string {
+export function newRequestId(): string {
   return randomBytes(8).toString('hex').toUpperCase()
 }
 

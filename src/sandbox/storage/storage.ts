@@ -1,5 +1,5 @@
-// The storage stores the files of POST forms in one bucket, and answers as S3 does. It refuses requests that carry headers
-// of the service. It knows nothing of faults.
+// The storage stores the files of POST forms in one bucket, and answers as S3 does. It refuses requests that carry
+// headers of the service. It knows nothing of faults.
 
 import { unescape as decoded } from 'node:querystring'
 import { isDiskFull } from '../disk-full.ts'
@@ -9,33 +9,37 @@ import { BUCKET, type FormIssuer } from '../service/form-issuer.ts'
 import { type AcceptedForm, checkForm } from './form-check.ts'
 import { boundaryOf, type Part, readParts } from './multipart-parser.ts'
 import type { IncomingObject, ObjectStore } from './object-store.ts'
-import { escapeXml, refuseAsS3, requestId } from './s3-answer.ts'
+import { escapeXml, newRequestId, refuseAsS3 } from './s3-answer.ts'
 
 /** LARGEST_HEAD is the most bytes that S3 accepts before the file's first byte. */
 const LARGEST_HEAD = 20 * 1024
 
-/** UploadWatch is told of the steps of an upload, and can hold or end the request at each of them. */
+/** UploadWatch is called at each step of an upload. It can hold the upload by a promise, or end it by an error. */
 export interface UploadWatch {
-  /** form: the form is accepted, and a file of `expected` bytes follows, derived from Content-Length. */
-  form(form: AcceptedForm, expected: number): void
-  /** file: this many bytes of the file have come, the newest `fresh` of them with the last piece. */
-  file(bytes: number, fresh: number): Promise<void>
-  /** end: the whole form has come. An answer replaces what the storage would do. */
-  end(): Promise<Answer | null>
-  /** store: `commit` stores the object. */
-  store(commit: () => Promise<void>): Promise<void>
+  /** onForm is called when the form is accepted. By Content-Length, a file of `expected` bytes follows. */
+  onForm(form: AcceptedForm, expected: number): void
+  /** onFile is called when `bytes` bytes of the file have come, the last `fresh` of them since the call before. */
+  onFile(bytes: number, fresh: number): Promise<void>
+  /**
+   * onEnd is called when the whole form has come. If it returns an answer, the storage sends this answer and stores
+   * nothing.
+   */
+  onEnd(): Promise<Answer | null>
+  /** onStore is called instead of storing the object. It calls `commit`, which stores the object, or does not. */
+  onStore(commit: () => Promise<void>): Promise<void>
 }
 
-export interface StorageSettings {
+interface StorageSettings {
   /** now returns wall-clock ms. */
   now: () => number
-  /** servicePrefix begins the service's headers, in lower case. */
+  /** servicePrefix is the beginning of the names of the service's headers, in lower case. */
   servicePrefix: string
 }
 
-/** Storage carries a request out, and returns its answer, or null if it has answered already. */
+/** Storage carries a request out, and returns the answer to send, or null if it has already sent the answer. */
 export type Storage = (exchange: Exchange, watch: UploadWatch) => Promise<Answer | null>
 
+/** createStorage makes a storage that accepts the forms of `issuer` and keeps the objects in `store`. */
 export function createStorage(
   issuer: FormIssuer,
   store: ObjectStore,
@@ -53,6 +57,7 @@ export function createStorage(
     }
   }
 
+  /** receive stores the file of a form, and returns the answer to the upload. */
   async function receive(exchange: Exchange, watch: UploadWatch): Promise<Answer> {
     const { boundary, bodyBytes } = readHead(exchange)
     const parts = readParts(piecesOf(exchange), boundary)
@@ -60,13 +65,13 @@ export function createStorage(
     const form = checkForm({ fields, filename: file.filename }, issuer, settings.now())
     exchange.update({ key: form.key, account: issuer.accountOf(form.key), fileBytes: 0 })
     const expected = bodyBytes - file.offset - `\r\n--${boundary}--\r\n`.length
-    watch.form(form, expected)
+    watch.onForm(form, expected)
     await using incoming = await store.receive()
     const bytes = await takeFile(exchange, { file, form, expected }, { incoming, watch })
     for await (const { name } of parts) {
       if (isFile(name)) refuseAsS3({ code: 'IncorrectNumberOfFilesInPostRequest' })
     }
-    const replaced = await watch.end()
+    const replaced = await watch.onEnd()
     if (replaced !== null) return replaced
     if (bytes < form.minBytes) {
       const details = { ProposedSize: String(bytes), MinSizeAllowed: String(form.minBytes) }
@@ -74,15 +79,16 @@ export function createStorage(
     }
     const { account } = exchange.entry
     const digest = incoming.digest()
-    await watch.store(async () => {
+    await watch.onStore(async () => {
       exchange.checkRun()
       await incoming.commit({ key: form.key, account, receivedAt: settings.now(), ...digest })
       exchange.update({ stored: true })
     })
-    const named = ['200', '201'].includes(form.successStatus) ? Number(form.successStatus) : 204
-    return storedAnswer({ ...objectAt(exchange, form.key), etag: `"${digest.md5}"`, status: named })
+    const status = ['200', '201'].includes(form.successStatus) ? Number(form.successStatus) : 204
+    return storedAnswer({ ...objectAt(exchange, form.key), etag: `"${digest.md5}"`, status })
   }
 
+  /** checkAddress refuses a request that carries a header of the service, or is not for the bucket. */
   function checkAddress({ request, path }: Exchange): void {
     const foreign = Object.keys(request.headers).find((name) =>
       name.startsWith(settings.servicePrefix),
@@ -95,7 +101,7 @@ export function createStorage(
     if (named !== BUCKET) refuseAsS3({ code: 'NoSuchBucket', details: { BucketName: named } })
   }
 
-  /** sendObject sends an object to anybody who asks. */
+  /** sendObject answers GET and HEAD with an object. It asks for no credentials. */
   async function sendObject(exchange: Exchange): Promise<null> {
     const [, , ...segments] = exchange.path.split('/')
     if (segments.length === 0) refuseAsS3({ code: 'MethodNotAllowed', headers: { allow: 'POST' } })
@@ -103,7 +109,7 @@ export function createStorage(
     const object = store.find(key) ?? refuseAsS3({ code: 'NoSuchKey', details: { Key: key } })
     exchange.update({ key, account: object.account })
     const headers = {
-      ...{ 'x-store-request-id': requestId(), 'content-type': 'application/xml' },
+      ...{ 'x-store-request-id': newRequestId(), 'content-type': 'application/xml' },
       ...{ etag: `"${object.md5}"`, 'content-length': String(object.bytes) },
       'last-modified': new Date(object.receivedAt).toUTCString(),
     }
@@ -118,21 +124,21 @@ export const objectAt = (exchange: Exchange, key: string) => ({
   location: `${exchange.origin}/${BUCKET}/${key}`,
 })
 
-export interface StoredAnswer {
+interface StoredAnswer {
   key: string
   location: string
-  /** etag is the value of the header; null sends none. */
+  /** etag is the value of the header ETag. Null sends no such header. */
   etag: string | null
   status: number
 }
 
-/** storedAnswer is the answer to an upload. Its XML follows only the status 201. */
+/** storedAnswer makes the answer to an upload. Only an answer with the status 201 has XML in its body. */
 export function storedAnswer({ location, etag, status, ...object }: StoredAnswer): Answer {
   const isXml = status === 201
   return {
     status,
     headers: {
-      ...{ 'x-store-request-id': requestId(), location },
+      ...{ 'x-store-request-id': newRequestId(), location },
       ...(etag !== null && { etag }),
       ...(isXml && { 'content-type': 'application/xml' }),
     },
@@ -165,7 +171,7 @@ function readHead(exchange: Exchange): { boundary: string; bodyBytes: number } {
 
 const isFile = (name: string) => name.toLowerCase() === 'file'
 
-/** piecesOf yields the body as it arrives. It refuses a body that ends early or has too many bytes before the file. */
+/** piecesOf yields the body as it arrives. It refuses a body that ends early, or has too many bytes before the file. */
 async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
   const { entry } = exchange
   for await (const piece of exchange.pieces()) {
@@ -176,7 +182,10 @@ async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
   if (exchange.bodyEnd === 'short') refuseAsS3({ code: 'IncompleteBody' })
 }
 
-/** readFields returns the fields before the file, with lower-case names, and the file's part. */
+/**
+ * readFields returns the fields before the file, with lower-case names, and the file's part. It refuses a form without
+ * file.
+ */
 async function readFields(parts: AsyncGenerator<Part, void>) {
   const fields = new Map<string, string>()
   for (;;) {
@@ -197,14 +206,14 @@ async function readFields(parts: AsyncGenerator<Part, void>) {
   }
 }
 
-/** takeFile writes the file and returns its size in bytes. */
+/** takeFile writes the file into `incoming` and returns its size in bytes. It refuses a file that is too large. */
 async function takeFile(
   exchange: Exchange,
   { file, form, expected }: { file: Part; form: AcceptedForm; expected: number },
   { incoming, watch }: { incoming: IncomingObject; watch: UploadWatch },
 ): Promise<number> {
   let bytes = 0
-  await watch.file(bytes, 0)
+  await watch.onFile(bytes, 0)
   for await (const piece of file.value) {
     await incoming.write(piece)
     bytes += piece.length
@@ -213,7 +222,7 @@ async function takeFile(
       const details = { ProposedSize: String(expected), MaxSizeAllowed: String(form.maxBytes) }
       refuseAsS3({ code: 'EntityTooLarge', details })
     }
-    await watch.file(bytes, piece.length)
+    await watch.onFile(bytes, piece.length)
   }
   return bytes
 }

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { GatePoint } from '../../../src/sandbox/faults/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/faults/fault-types.ts'
-import { FaultBook } from '../../../src/sandbox/faults/faults.ts'
 import { remoteGate } from '../../helpers/gate.ts'
-import { type Form, partsOf, post, presign, RawConnection } from '../../helpers/sandbox/client.ts'
+import {
+  type Form,
+  PRESIGN,
+  partsOf,
+  post,
+  presign,
+  RawConnection,
+} from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
@@ -12,7 +18,7 @@ const upload = (form: Form) => post(form.url, partsOf(form, FILE))
 
 describe('a gate at the service', () => {
   it.each<GatePoint>(['headers', 'end', 'answer'])(
-    'holds a request at "%s" until it is released',
+    'holds a request at "%s" until its release, and the log shows it',
     async (point) => {
       await using box = await sandbox()
       const gate = box.faults.add({ at: 'service', kind: 'gate', point, route: 'presign' })
@@ -61,40 +67,46 @@ describe('a gate at the storage', () => {
     ['headers', { fileBytes: null, stored: false }, 0],
     ['end', { fileBytes: FILE.length, stored: false }, 0],
     ['answer', { fileBytes: FILE.length, stored: true }, 1],
-  ] as const)('holds a POST at "%s"', async (point, seen, objects) => {
-    await using box = await sandbox()
-    const form = await presign(box.url)
-    const gate = box.faults.add({ at: 'storage', kind: 'gate', point })
+  ] as const)(
+    'holds a POST at "%s" until its release, with %j and %i objects',
+    async (point, seen, objects) => {
+      await using box = await sandbox()
+      const form = await presign(box.url)
+      const gate = box.faults.add({ at: 'storage', kind: 'gate', point })
 
-    const answered = upload(form)
-    await gate.held()
-    const held = box.requests().at(-1)
-    const stored = box.objects().length
-    gate.release()
+      const answered = upload(form)
+      await gate.held()
+      const held = box.requests().at(-1)
+      const stored = box.objects().length
+      gate.release()
 
-    expect(held).toMatchObject({ ...seen, status: null, held: true })
-    expect(stored).toBe(objects)
-    expect((await answered).status).toBe(201)
-    expect(box.objects()).toHaveLength(1)
-  })
+      expect(held).toMatchObject({ ...seen, status: null, held: true })
+      expect(stored).toBe(objects)
+      expect((await answered).status).toBe(201)
+      expect(box.objects()).toHaveLength(1)
+    },
+  )
 
-  it.each([1, 300_000, -1000])('holds a POST at byte %d of the file', async (fileByte) => {
-    await using box = await sandbox()
-    const form = await presign(box.url)
-    const gate = box.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte })
+  it.each([1, 300_000, -1000])(
+    'holds a POST within 100 kB after byte %d of the file, until its release',
+    async (fileByte) => {
+      await using box = await sandbox()
+      const form = await presign(box.url)
+      const gate = box.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte })
 
-    const answered = upload(form)
-    await gate.held()
-    const read = box.requests().at(-1)?.fileBytes ?? 0
-    gate.release()
+      const answered = upload(form)
+      await gate.held()
+      const read = box.requests().at(-1)?.fileBytes ?? 0
+      gate.release()
 
-    const from = fileByte < 0 ? FILE.length + fileByte : fileByte
-    expect(read).toBeGreaterThanOrEqual(from)
-    expect(read).toBeLessThan(from + 100_000)
-    expect((await answered).status).toBe(201)
-  })
+      const from = fileByte < 0 ? FILE.length + fileByte : fileByte
+      expect(read).toBeGreaterThanOrEqual(from)
+      expect(read).toBeLessThan(from + 100_000)
+      expect((await answered).status).toBe(201)
+    },
+  )
 
-  it('holds only the object with its key, or only as many requests as `times` says', async () => {
+  it('holds only the object with its key, or as many requests as `times` says, until its removal', async () => {
     await using box = await sandbox()
     const [one, two, three] = [
       await presign(box.url),
@@ -117,7 +129,7 @@ describe('a gate at the storage', () => {
 })
 
 describe('a released gate', () => {
-  it('holds the next request, and a removed gate does not', async () => {
+  it('holds the next request, and meets none after its removal', async () => {
     await using box = await sandbox()
     const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'headers' })
     const [one, two] = [presign(box.url), presign(box.url)]
@@ -134,15 +146,17 @@ describe('a released gate', () => {
     expect(gate.played()).toBe(3)
   })
 
-  it('does not hold a request that arrives after the removal, even if it was chosen before', () => {
-    const book = new FaultBook()
-    const gate = book.add({ at: 'service', kind: 'gate', point: 'answer' })
-    const subject = { route: 'presign', account: null, key: null, reused: false }
-    const chosen = book.choose('service', 'headers', subject)
+  it('does not hold a request that met it before its removal and reaches it after', async () => {
+    await using box = await sandbox()
+    const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
+    using client = new RawConnection(box.url)
+    client.write(`POST /api${PRESIGN} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n`)
+    await waitForRequest(box, ({ faults }) => faults.includes('gate'))
 
     gate.remove()
+    client.write('{}')
 
-    expect(chosen.map(({ isOpen }) => isOpen)).toEqual([true])
+    expect(await client.until('\r\n\r\n')).toMatch(/^HTTP\/1\.1 401 /)
   })
 })
 
@@ -173,7 +187,7 @@ describe('a held request', () => {
 })
 
 describe('the control routes', () => {
-  it('add, release and remove a gate', async () => {
+  it('add, release and remove a gate, and answer 404 for a removed gate', async () => {
     await using box = await sandbox()
     const gate = await remoteGate(box.controlUrl, { at: 'service', kind: 'gate', point: 'answer' })
 
@@ -189,8 +203,10 @@ describe('the control routes', () => {
     await presign(box.url)
     await expect(gate.release()).rejects.toThrow('404')
   })
+})
 
-  it('read a gate like any other rule', () => {
+describe('a gate in JSON', () => {
+  it('is read like any other rule', () => {
     const rule = { at: 'storage', kind: 'gate-at-byte', fileByte: 10, times: 1 }
 
     expect(parseFaults(JSON.stringify(rule))).toEqual([rule])
