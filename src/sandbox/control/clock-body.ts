@@ -1,4 +1,4 @@
-// Reads and shows the clock of the sandbox for its control route.
+// This file reads the body of `PUT /_sandbox/clock`, and makes the answer that shows the clock.
 
 import { z } from 'zod'
 import { DURATION_EXPECTED, parseDuration, writeDuration } from '../../lib/units.ts'
@@ -17,9 +17,10 @@ const BODY = z.strictObject({
     .optional(),
 })
 
-/** now is wall-clock ms, or null for the time of the host. */
-export type ClockChange = { now: number | null } | { advanceMs: number }
+/** ClockChange sets the clock to a wall-clock time in ms, or with null to the time of the host, or advances it. */
+type ClockChange = { now: number | null } | { advanceMs: number }
 
+/** readClock reads a change of the clock. It refuses a body that does not have exactly one of its members with 400. */
 export function readClock(body: Buffer): ClockChange {
   const { now, advance } = readBody(body, BODY)
   if ((now === undefined) === (advance === undefined)) {
@@ -29,6 +30,7 @@ export function readClock(body: Buffer): ClockChange {
   return { now: now == null ? null : Date.parse(now) }
 }
 
+/** clockJson returns what the control route shows of a clock. */
 export const clockJson = (clock: SandboxClock) => ({
   now: new Date(clock.now()).toISOString(),
   /** ahead is the time of this clock minus the time of its host. */

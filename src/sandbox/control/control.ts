@@ -1,5 +1,6 @@
-// The control routes are on the service's listener, outside its base address. They meet no fault. They reset the
-// sandbox, set its clock and its knobs, show requests, objects and postings, and add, list and remove faults.
+// The control routes are on the service's listener, outside the base address of the service. They reset the sandbox,
+// set its clock and its knobs, show requests, objects and postings, and add, list and remove faults. They meet no
+// fault.
 
 import { Hono } from 'hono'
 import { isDiskFull } from '../disk-full.ts'
@@ -18,7 +19,7 @@ import type { ObjectStore } from '../storage/object-store.ts'
 import { clockJson, readClock } from './clock-body.ts'
 import { listedRequests } from './request-list.ts'
 
-export interface ControlParts {
+interface ControlParts {
   faults: FaultBook
   journal: Journal
   store: ObjectStore
@@ -26,18 +27,21 @@ export interface ControlParts {
   postings: Postings
   knobs: Knobs
   clock: SandboxClock
-  /** reset puts everything back to the first start. `exchange` is the request that asked for it. */
+  /** reset puts everything back to the first start, and ends all connections except the connection of `exchange`. */
   reset: (exchange: Exchange) => Promise<void>
   /** clockChanged is called after the clock was set. */
   clockChanged: () => void
-  /** health returns what `GET health` shows. */
+  /** health returns what `GET /_sandbox/health` shows. */
   health: () => { status: 'ok' | 'degraded' }
+  /** openApi returns the description of the service. */
   openApi: () => object
   /** page returns the page at `/` as HTML. */
   page: () => string
 }
 
+/** LARGEST_BODY is the most bytes of the body of a control request. */
 const LARGEST_BODY = 1024 * 1024
+/** MOST_POSTINGS is the most postings in one answer of `GET /_sandbox/postings`. */
 const MOST_POSTINGS = 1000
 const PREFIX = '/_sandbox'
 
@@ -47,6 +51,7 @@ export const isControl = (exchange: Exchange) =>
 
 type Env = { Bindings: { exchange: Exchange; body: Buffer; query: URLSearchParams } }
 
+/** createControl returns a function that answers a request for the page or a control route. */
 export function createControl(parts: ControlParts) {
   const { faults, journal, store, campaigns, postings, knobs, clock } = parts
   const app = new Hono<Env>({ getPath: (_, options) => options?.env?.exchange.path ?? '/' })
@@ -56,10 +61,10 @@ export function createControl(parts: ControlParts) {
       status,
       headers: { 'content-type': 'application/json; charset=utf-8' },
     })
-  const campaign = (id: string | undefined) =>
+  const findCampaign = (id: string | undefined) =>
     campaigns.all.find((one) => one.id === id) ??
     refuse(404, 'not-found', `there is no campaign "${id}"`)
-  const fault = (id: string) =>
+  const findFault = (id: string) =>
     faults.list().find((one) => String(one.id) === id) ??
     refuse(404, 'not-found', `there is no fault ${id}`)
 
@@ -93,7 +98,7 @@ export function createControl(parts: ControlParts) {
     return json({})
   })
   control.get('/postings', async (c) => {
-    const one = campaign(c.env.query.get('campaign') ?? undefined)
+    const one = findCampaign(c.env.query.get('campaign') ?? undefined)
     const start = wholeNumber(c.env.query, 'start', 1)
     const shown: object[] = []
     let total = 0
@@ -106,7 +111,7 @@ export function createControl(parts: ControlParts) {
     return json({ total, problem: await postings.problem(one.accountId), postings: shown })
   })
   control.put('/campaigns/:id', async (c) => {
-    const one = campaign(c.req.param('id'))
+    const one = findCampaign(c.req.param('id'))
     return json(await campaigns.shown(campaigns.setOutcome(one, readOutcome(c.env.body))))
   })
   control.get('/knobs', () => json(knobs))
@@ -124,11 +129,11 @@ export function createControl(parts: ControlParts) {
     return json([])
   })
   control.delete('/faults/:id', (c) => {
-    fault(c.req.param('id')).remove()
+    findFault(c.req.param('id')).remove()
     return json({})
   })
   control.post('/faults/:id/release', (c) => {
-    fault(c.req.param('id')).release()
+    findFault(c.req.param('id')).release()
     return json({})
   })
   const routes = app.routes.map(({ method, path }) => ({ method, path }))
@@ -171,8 +176,8 @@ export function createControl(parts: ControlParts) {
   }
 }
 
-/** wholeNumber returns a parameter of a control route, or `otherwise` if it is absent. */
-export function wholeNumber(query: URLSearchParams, name: string, otherwise: number): number {
+/** wholeNumber returns a parameter that must be a whole number from 1, or `otherwise` if the query does not have it. */
+function wholeNumber(query: URLSearchParams, name: string, otherwise: number): number {
   const given = query.get(name)
   if (given === null) return otherwise
   if (/^\d{1,15}$/.test(given) && given !== '0') return Number(given)

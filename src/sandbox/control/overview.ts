@@ -10,7 +10,8 @@ import type { ObjectStore } from '../storage/object-store.ts'
 import { STYLE } from './overview-style.ts'
 
 const MOST_ROWS = 100
-const STATUS = ['', 'running', 'archived', 'paused']
+/** STATUS_NAMES are the names of a campaign's status, from 1 on. */
+const STATUS_NAMES = ['', 'running', 'archived', 'paused']
 
 interface OverviewParts {
   campaigns: CampaignBook
@@ -29,7 +30,7 @@ export function overview(parts: OverviewParts): string {
       'Campaigns',
       ['id', 'account', 'name', 'status', 'budget', 'spend', 'leads', 'targeting'],
       campaigns.all.map((one) => [
-        ...[one.id, one.accountId, one.name, STATUS[one.status] ?? one.status, one.budget],
+        ...[one.id, one.accountId, one.name, STATUS_NAMES[one.status] ?? one.status, one.budget],
         ...[one.spend, one.leads, one.targeting === null ? 'all' : brief(one.targeting)],
       ]),
     ),
@@ -59,7 +60,7 @@ export function overview(parts: OverviewParts): string {
       ? 'the time of its host'
       : `set ${writeDuration(Math.abs(ahead))} ${ahead < 0 ? 'back' : 'ahead'}`
   const active = faults.list().length
-  const disk = journal.problem === null ? '' : `<p class="bad">${escaped(journal.problem)}</p>`
+  const problem = journal.problem === null ? '' : `<p class="bad">${escaped(journal.problem)}</p>`
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">
 <meta name="viewport" content="width=device-width">
@@ -67,7 +68,7 @@ export function overview(parts: OverviewParts): string {
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 <h1>feedsyncd sandbox</h1>
-${disk}
+${problem}
 <dl>
 <div><dt>Clock</dt><dd>${clockText}</dd><dd class="${ahead === 0 ? 'dim' : 'warn'}">${aheadText}</dd></div>
 <div><dt>Faults</dt><dd class="${active === 0 ? 'good' : 'warn'}">${active === 0 ? 'none' : `${active} active`}</dd></div>
@@ -87,8 +88,10 @@ function faultRows(faults: FaultBook): TableCell[][] {
 
 type TableCell = string | number | null
 
+/** time writes wall-clock ms as UTC, such as `2027-01-04 10:15:30`. */
 const time = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
+/** table renders the newest rows, newest first. `all` has all rows, oldest first. */
 function table(title: string, columns: readonly string[], all: readonly TableCell[][]): string {
   const rows = all
     .slice(-MOST_ROWS)
@@ -103,6 +106,7 @@ function table(title: string, columns: readonly string[], all: readonly TableCel
 
 const cell = (tag: string, value: TableCell) => `<${tag}>${escaped(String(value ?? ''))}</${tag}>`
 
+/** brief writes an object as JSON, without members that are null or an empty list. */
 const brief = (value: object) =>
   JSON.stringify(value, (_, member) =>
     member === null || (Array.isArray(member) && member.length === 0) ? undefined : member,

@@ -9,10 +9,11 @@ export interface AcceptedForm {
   /** minBytes and maxBytes are the sizes of the file that the policy allows. */
   minBytes: number
   maxBytes: number
+  /** successStatus is the field `success_action_status` as text, or '' if the form does not have it. */
   successStatus: string
 }
 
-/** FormFields have lower-case names, because conditions match in any case. */
+/** FormFields have names in lower case, because a condition matches the name of a field in any case. */
 type FormFields = ReadonlyMap<string, string>
 
 const AUTH_FIELDS = [
@@ -22,22 +23,23 @@ const AUTH_FIELDS = [
   'x-store-date',
   'x-store-signature',
 ]
+/** LARGEST_OBJECT is in bytes: the 5 GiB that S3 accepts in one form. */
 export const LARGEST_OBJECT = 5 * 2 ** 30
 const LONGEST_KEY_BYTES = 1024
 
-export interface ArrivedForm {
+interface ArrivedForm {
   fields: FormFields
-  /** filename is the file name of the file part, or null. */
+  /** filename is the file name that the file part gives, or null. */
   filename: string | null
 }
 
-/** checkForm refuses a wrong form. `now` is wall-clock ms. */
+/** checkForm returns what a form allows, and refuses a wrong form as S3 does. `now` is wall-clock ms. */
 export function checkForm(
   { fields, filename }: ArrivedForm,
   issuer: FormIssuer,
   now: number,
 ): AcceptedForm {
-  // S3 replaces the variable before it reads the policy. Without a file name, the variable stays.
+  // S3 replaces the variable ${filename} before it reads the policy. Without a file name, the variable stays.
   const base = filename?.split(/[/\\]/).at(-1)
   const form = new Map(
     [...fields].map(([name, value]) => [
@@ -53,6 +55,7 @@ export function checkForm(
   return judgePolicy(form, now)
 }
 
+/** checkPresence refuses a form without one of the needed fields, and a key that is empty or too long. */
 function checkPresence(form: FormFields): void {
   if (AUTH_FIELDS.every((name) => !form.has(name))) refuseAsS3({ code: 'AccessDenied' })
   const missing = ['key', ...AUTH_FIELDS].find((name) => !form.has(name))
@@ -68,6 +71,7 @@ function checkPresence(form: FormFields): void {
   if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) refuseAsS3({ code: 'KeyTooLongError' })
 }
 
+/** checkCredential refuses a form that `issuer` has not signed. */
 function checkCredential(form: FormFields, issuer: FormIssuer): void {
   const get = (name: string) => form.get(name) ?? ''
   if (get('x-store-algorithm') !== FORM_ALGORITHM) {
@@ -87,6 +91,7 @@ function checkCredential(form: FormFields, issuer: FormIssuer): void {
   if (!isSigned) refuseAsS3({ code: 'SignatureDoesNotMatch' })
 }
 
+/** judgePolicy refuses a form that breaks its own policy, and returns what the policy allows. */
 function judgePolicy(form: FormFields, now: number): AcceptedForm {
   const invalid = (why: string): never =>
     refuseAsS3({ code: 'InvalidPolicyDocument', message: `Invalid Policy: ${why}` })
@@ -106,7 +111,7 @@ function judgePolicy(form: FormFields, now: number): AcceptedForm {
   if (Number.isNaN(expiresAt)) invalid(`Invalid 'expiration' value: '${expiration}'`)
   if (expiresAt <= now) denied('Policy expired.')
 
-  const named = new Set(['policy', 'x-store-signature', 'file'])
+  const namesInPolicy = new Set(['policy', 'x-store-signature', 'file'])
   let [minBytes, maxBytes] = [0, LARGEST_OBJECT]
   for (const [operator, left, right] of conditions.flatMap(unfold)) {
     if (operator === 'content-length-range') {
@@ -122,15 +127,17 @@ function judgePolicy(form: FormFields, now: number): AcceptedForm {
         ? value === wanted
         : operator === 'starts-with' && (value?.startsWith(wanted) ?? false)
     if (!holds) denied(`Policy Condition failed: ["${operator}", "$${name}", "${wanted}"]`)
-    named.add(name)
+    namesInPolicy.add(name)
   }
-  const extra = [...form.keys()].filter((name) => !named.has(name) && !name.startsWith('x-ignore-'))
+  const extra = [...form.keys()].filter(
+    (name) => !namesInPolicy.has(name) && !name.startsWith('x-ignore-'),
+  )
   if (extra.length > 0) denied(`Extra input fields: ${extra.join(', ')}`)
   const key = form.get('key') ?? ''
   return { key, minBytes, maxBytes, successStatus: form.get('success_action_status') ?? '' }
 }
 
-/** unfold turns `{ "key": "a" }` into `["eq", "key", "a"]`. */
+/** unfold turns `{ "key": "a" }` into `["eq", "key", "a"]`. A condition that is a list stays as it is. */
 function unfold(condition: unknown): [operator: string, left: unknown, right: unknown][] {
   if (Array.isArray(condition)) {
     const [operator, left, right] = condition

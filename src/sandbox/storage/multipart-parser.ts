@@ -1,5 +1,5 @@
-// This parser of multipart/form-data reads the body as it arrives, in bounded memory for a file of any size, and yields
-// every byte of a value. It does not know forms or policies.
+// This file parses multipart/form-data as it arrives, in bounded memory for a file of any size. It does not know forms
+// or policies.
 
 import { refuseAsS3 } from './s3-answer.ts'
 
@@ -8,20 +8,23 @@ export interface Part {
   filename: string | null
   /** offset is the number of bytes of the body before the value. */
   offset: number
-  /** value yields the bytes of the part. A request for the next part drops the unread rest. */
+  /** value yields the bytes of the part. Bytes that are not read before the next part is asked for are dropped. */
   value: AsyncIterable<Buffer>
 }
 
 const LONGEST_PART_HEAD = 8 * 1024
 const CRLF2 = Buffer.from('\r\n\r\n')
 
-/** boundaryOf returns the boundary of a `multipart/form-data` content type, or null. */
+/** boundaryOf returns the boundary of a content type, or null if the content type has no valid boundary. */
 export function boundaryOf(contentType: string): string | null {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType)
   return match?.[1] ?? match?.[2] ?? null
 }
 
-/** readParts yields the parts up to the closing delimiter, then reads the rest. It refuses a malformed or cut body. */
+/**
+ * readParts yields the parts up to the closing delimiter, then reads and drops the rest. It refuses a body that is
+ * malformed or ends before the closing delimiter.
+ */
 export async function* readParts(
   chunks: AsyncIterable<Buffer>,
   boundary: string,
@@ -30,28 +33,33 @@ export async function* readParts(
   const input = chunks[Symbol.asyncIterator]()
   // The first delimiter has no line break before it. A line break in front makes it look like the others.
   let rest: Buffer = Buffer.from('\r\n')
+  /** offset is the number of bytes of the body before `rest`. */
   let offset = -2
+  /** more adds the next chunk to `rest`, and returns whether there was one. */
   const more = async () => {
     const { done, value } = await input.next()
     if (!done) rest = rest.length === 0 ? value : Buffer.concat([rest, value])
     return !done
   }
+  /** need adds the next chunk to `rest`, and refuses a body that has no more chunks. */
   const need = async () => {
     if (!(await more())) malformed()
   }
+  /** take removes bytes from the beginning of `rest` and returns them. */
   const take = (bytes: number) => {
     const taken = rest.subarray(0, bytes)
     rest = rest.subarray(bytes)
     offset += bytes
     return taken
   }
+  /** value yields the bytes before the next delimiter, and takes the delimiter itself. */
   async function* value(): AsyncGenerator<Buffer, void> {
     for (;;) {
       const end = rest.indexOf(delimiter)
       // Bytes that might begin a delimiter wait for the next chunk.
       const partial = rest.indexOf('\r', Math.max(0, rest.length - delimiter.length + 1))
-      const sure = end !== -1 ? end : partial !== -1 ? partial : rest.length
-      if (sure > 0) yield take(sure)
+      const beforeDelimiter = end !== -1 ? end : partial !== -1 ? partial : rest.length
+      if (beforeDelimiter > 0) yield take(beforeDelimiter)
       if (end !== -1) break
       await need()
     }
@@ -86,7 +94,10 @@ function readHead(head: string): { name: string; filename: string | null } {
   return name === null ? malformed() : { name, filename: parameter(disposition, 'filename') }
 }
 
-/** parameter reads a quoted value as HTML forms write it: `%22`, `%0D` and `%0A` for a quote and line breaks. */
+/**
+ * parameter returns a quoted value of a header line, or null if the line does not have it. Browsers write `%22`, `%0D`
+ * and `%0A` for a quote, a CR and an LF.
+ */
 function parameter(line: string, name: string): string | null {
   const match = new RegExp(`;\\s*${name}="([^"]*)"`, 'i').exec(line)
   return match?.[1]?.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n') ?? null

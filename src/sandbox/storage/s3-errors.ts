@@ -1,4 +1,5 @@
-// This table has the status and message of each storage error, from S3's public error table and recorded answers.
+// This file has the status and the message of each error of the storage, from S3's public list of errors and from
+// recorded answers of S3.
 
 export const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
@@ -68,11 +69,11 @@ export const ERRORS = {
   ],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-export type S3Code = keyof typeof ERRORS
+type S3Code = keyof typeof ERRORS
 
 export interface S3Error {
   code: S3Code
-  /** message is by default the usual message of the code. */
+  /** message is by default the message of the code in `ERRORS`. */
   message?: string | undefined
   /** details are further elements of the body, such as `ProposedSize`. */
   details?: Record<string, string> | undefined
