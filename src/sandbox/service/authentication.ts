@@ -1,5 +1,5 @@
-// Authentication finds out who calls the service (specification section 5): headers, date, signature or API key. It
-// refuses a call without proof with 401 and an unknown caller with 403.
+// This file finds out who calls the service (specification section 5), by headers, date, and a signature or API key. It
+// refuses a call without proof with 401, and an unknown caller with 403.
 
 import { MINUTE } from '../../lib/clock.ts'
 import { jsonAnswer, Refusal, refuse } from '../http/answer.ts'
@@ -8,40 +8,41 @@ import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 import { differenceIn } from './signature-advice.ts'
 
 export interface KnownCaller {
-  /** account is the X-SVC-Account of an account holder. */
+  /** account is the value of X-SVC-Account if the caller is an account holder. */
   account?: string | undefined
-  /** partner is the X-SVC-Partner of a partner. */
+  /** partner is the value of X-SVC-Partner if the caller is a partner. */
   partner?: string | undefined
-  /** partnerAccounts lists the accepted values of X-SVC-PartnerAccount; default: any value. */
+  /** partnerAccounts are the values of X-SVC-PartnerAccount that are valid for the partner. By default any value is. */
   partnerAccounts?: readonly string[] | undefined
   /** secret is the secret of an HMAC, or the key (PEM, public or private) of the other algorithms. */
   secret: string | Buffer
-  /** algorithm is hmac-sha1 by default. */
+  /** algorithm is the algorithm of the caller's signatures, by default hmac-sha1. */
   algorithm?: Algorithm | undefined
-  /** apiKey is the accepted X-SVC-ApiKey; by default no API key is accepted. */
+  /** apiKey is the value of X-SVC-ApiKey that proves the caller. By default no API key does. */
   apiKey?: string | undefined
 }
 
 export interface Caller {
-  /** owner is the partner or the account holder. */
+  /** owner is the id of the partner or of the account holder. */
   owner: string
   /** account is the account that the call is for; null on a route that serves a partner as a whole. */
   account: string | null
 }
 
-/** Audience says who may call a route: one account (with or without a partner), a partner as a whole, or either. */
+/** Audience says who may call a route: one account (with or without a partner), a partner as a whole, or any caller. */
 export type Audience = 'account' | 'partner' | 'anyone'
 
+/** DATE_WINDOW is how many ms the date of a call can differ from the time of the service. */
 const DATE_WINDOW = 15 * MINUTE
 
 export interface Authenticator {
-  /** claimedAccount returns the account that the headers name, unproven. The journal records it. */
+  /** claimedAccount returns the account that the headers name, before any proof, or null. */
   claimedAccount(call: CallHeaders): string | null
-  /** authenticate returns the caller, and refuses a call without proof. */
+  /** authenticate returns the caller. It refuses a call without proof with 401, and an unknown caller with 403. */
   authenticate(call: ArrivedCall, audience: Audience): Caller
 }
 
-export interface AuthenticationSettings {
+interface AuthenticationSettings {
   callers: readonly KnownCaller[]
   /** stringToSign is a template such as `{method}{path}?{query};{body};{date}`. */
   stringToSign: string
@@ -74,13 +75,14 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
     }
   }
 
+  /** checkDate refuses a call whose date is missing, malformed, or too far from the time of the service. */
   function checkDate(call: ArrivedCall): void {
     const { now } = call
     const name = `${prefix}Date`
     const date = get(call, 'Date')
     if (date === null) refuse(401, 'date-missing', `the header ${name} is missing`)
     const ms = Date.parse(date)
-    // HTTP sends RFC 1123 dates in one form, IMF-fixdate. toUTCString writes this form.
+    // A valid date is one that toUTCString writes in the same way. That is the only form of RFC 1123 that HTTP allows.
     if (Number.isNaN(ms) || new Date(ms).toUTCString() !== date) {
       refuse(
         401,
@@ -97,7 +99,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
     }
   }
 
-  /** checkProof compares the signature or the API key with every key of the caller; a caller can have several keys. */
+  /** checkProof refuses a call that no key of the caller proves. `claimed` has an item for each key of the caller. */
   function checkProof(call: ArrivedCall, claimed: readonly Known[]): void {
     const [signature, apiKey] = [get(call, 'Signature'), get(call, 'ApiKey')]
     if (signature !== null) {
@@ -121,7 +123,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
     }
   }
 
-  /** claimedCaller returns the caller that the headers name, and the known callers whose keys can prove it. */
+  /** claimedCaller returns the caller that the headers name, and the known callers with the keys that can prove it. */
   function claimedCaller(call: ArrivedCall, audience: Audience): [Caller, readonly Known[]] {
     const account = get(call, 'Account')
     const partner = get(call, 'Partner')
@@ -165,7 +167,7 @@ export function createAuthenticator(settings: AuthenticationSettings): Authentic
 const nameOf = ({ account, partner }: KnownCaller) =>
   account === undefined ? `partner ${partner}` : `account ${account}`
 
-/** refuseSignature says why, and adds the members of `more` to the body. */
+/** refuseSignature refuses a call with 401. `why` ends the message, and the members of `more` are added to the body. */
 export function refuseSignature(why = '', more: object = {}): never {
   const code = 'signature-mismatch'
   const message = `the signature does not match the request${why}`

@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { expecting, readBody } from '../json-input.ts'
 
-/** text is any string. A lone surrogate is not Unicode, and no database and no other service keeps it. */
+/** text is any string without a lone surrogate, which is not valid Unicode and which databases do not keep. */
 const text = z
   .string()
   .refine((value) => value.isWellFormed(), { error: expecting('text without a lone surrogate') })
@@ -23,6 +23,7 @@ const status = z.literal([1, 2, 3], { error: expecting('1, 2 or 3') })
 const stateCode = z.string().regex(/^[A-Za-z]{2}$/, {
   error: expecting('a state code of two letters, such as MA'),
 })
+/** list is a list or null. Null is read as an empty list. */
 const list = <T extends z.ZodType>(item: T) =>
   z
     .array(item)
@@ -58,7 +59,7 @@ const CREATE = UPDATE.extend({
   status: status.nullish(),
 })
 
-/** OUTCOME is what only the service can change: the spend and the leads of a campaign. */
+/** OUTCOME is what a campaign has brought so far. No client can set it, but a control route can. */
 const OUTCOME = z.strictObject({
   spend: z
     .number()

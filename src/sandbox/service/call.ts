@@ -1,15 +1,15 @@
 // A call of the service, as it arrives from a client.
 
 export interface CallHeaders {
-  /** header returns a header of the request, or null. */
+  /** header returns the value of a header of the request, or null. The name can have any case. */
   header(name: string): string | null
 }
 
 export interface ArrivedCall extends CallHeaders {
   method: string
-  /** path is raw, relative to the base address, and has no query; `/` outside of the base address. */
+  /** path is as sent, without query, and relative to the base address. A path outside the base address becomes `/`. */
   path: string
-  /** query is raw, without its question mark. */
+  /** query is as sent, without its question mark. */
   query: string
   body: Buffer
   /** url is the full address of the request. */

@@ -47,13 +47,18 @@ const ENTRIES = z
     }
   })
 
+/** accountsOf returns the ids of a caller's accounts, each with a name of its owner. */
 function accountsOf(one: z.infer<typeof entry>): [account: string, owner: string][] {
   const { account, partner, partnerAccounts = [] } = one
   const own: [string, string][] = account === undefined ? [] : [[account, `account ${account}`]]
   return [...own, ...partnerAccounts.map((id): [string, string] => [id, `partner ${partner}`])]
 }
 
-/** readCallers reads a file of callers. The paths of their keys are relative to this file. */
+/**
+ * readCallers reads a file of callers and their key files. The paths of the key files are relative to the file of
+ * callers.
+ * @throws FeedsyncError (64) if the file is not JSON or has a wrong caller.
+ */
 export function readCallers(file: string): CallerWithKeyFile[] {
   const hint = 'docs/sandbox.md shows a file of callers'
   const entries = readJson(readFileSync(file, 'utf8'), ENTRIES, { what: 'callers', hint })
@@ -63,17 +68,17 @@ export function readCallers(file: string): CallerWithKeyFile[] {
   })
 }
 
-/** defaultCaller returns an account and a partner with one account, who share the key in a file. */
+/** defaultCaller returns one caller that is both an account and a partner with one account, with the key in a file. */
 export function defaultCaller(keyFile: string): CallerWithKeyFile {
   const secret = secretIn(keyFile)
   return { account: '123', partner: 'acme', partnerAccounts: ['42'], keyFile, secret }
 }
 
-/** ensureKey writes the key, or a new one if there is no file yet. */
+/** ensureKey writes `key` into the file. If `key` is null and there is no file, it writes a new key. */
 export function ensureKey(keyFile: string, key: string | null): void {
   if (key === null && existsSync(keyFile)) return
   writeFileSync(keyFile, `${key ?? randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
 }
 
-/** secretIn reads a secret or PEM. A line break at the end is not part of the secret. */
+/** secretIn reads a secret or a key as PEM from a file. A line break at the end is not part of it. */
 export const secretIn = (keyFile: string) => readFileSync(keyFile, 'utf8').replace(/\r?\n$/, '')

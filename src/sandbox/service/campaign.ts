@@ -20,15 +20,15 @@ export interface SandboxCampaign {
   paidCpaGoal: number | null
   /** targeting is null for all postings. */
   targeting: SandboxTargeting | null
-  /** spend is the spend of `spendMonth`, or the total if the budget is one-time. */
+  /** spend is what was spent in `spendMonth` of a monthly budget, or so far of a one-time budget. */
   spend: number
   /** spendMonth is yyyy-MM in UTC. */
   spendMonth: string
-  /** listedFrom is the wall-clock ms from which searches show the campaign. */
+  /** listedFrom is the time from which searches show the campaign, in wall-clock ms. */
   listedFrom: number
 }
 
-/** newCampaign makes a campaign. `now` is wall-clock ms. */
+/** newCampaign makes a campaign from the fields of a call. `now` is wall-clock ms. */
 export function newCampaign(
   own: { id: string; accountId: string; name: string | null; listedFrom: number },
   fields: CreateFields,
@@ -62,10 +62,12 @@ const NO_TARGETING: SandboxTargeting = {
   stateProvCodes: [],
 }
 
-/** bidLevel returns `accelerated` if both the level and the cpc are blank. */
+/** bidLevel returns the level; for a blank level it returns `accelerated` if the cpc is blank, too, and else null. */
 export const bidLevel = (level: string | null | undefined, cpc: number | null | undefined) =>
   level || (cpc == null ? 'accelerated' : null)
+/** fullTargeting adds an empty value for each criterion that is not given. */
 export const fullTargeting = (given: PartialTargeting) =>
   ({ ...NO_TARGETING, ...given }) as SandboxTargeting
 const dateTime = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+/** monthOf returns the month of wall-clock ms as yyyy-MM in UTC. */
 export const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7)

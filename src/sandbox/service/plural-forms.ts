@@ -1,8 +1,9 @@
-// This file forms the plurals of a word in a job title (specification section 2, jobTitles): the plurals of a library,
-// the regular -es that it treats as a plural already, and classical nouns that it does not know.
+// This file forms the plurals of a word in a job title (specification section 2, jobTitles). It knows more plurals than
+// the library pluralize: the regular plural in -es of words that the library takes for plurals, and classical nouns.
 
 import pluralize from 'pluralize'
 
+/** CLASSICAL has pairs of singular and plural that the library does not know. */
 const CLASSICAL =
   'medium/media thesaurus/thesauri corpus/corpora antenna/antennae formula/formulae larva/larvae nebula/nebulae ' +
   'memorandum/memoranda stadium/stadia aquarium/aquaria auditorium/auditoria gymnasium/gymnasia ' +
@@ -16,14 +17,16 @@ const classical = new Map(
   CLASSICAL.split(' ').map((pair) => pair.split('/') as [singular: string, plural: string]),
 )
 
-/** pluralForms returns the plurals of a word in lower case. Some are not words, and no title contains them. */
+/** pluralForms returns the plurals of a word in lower case. Some of them are not words, and match no title. */
 export function pluralForms(word: string): string[] {
-  const forms = [`${word}s`, classical.get(word), byLibrary(word)]
+  const forms = [`${word}s`, classical.get(word), libraryPlural(word)]
   if (/(?:[sxz]|ch|sh|[^aeiou]o)$/.test(word)) forms.push(`${word}es`)
   return forms.filter((form) => form !== undefined)
 }
 
-/** byLibrary leaves out "taxes", which the library takes for the plural of "taxis". */
-function byLibrary(word: string): string | undefined {
+/**
+ * libraryPlural returns the plural of the library. It returns none for "taxis", because the library answers "taxes".
+ */
+function libraryPlural(word: string): string | undefined {
   return word.endsWith('taxis') ? undefined : pluralize.plural(word)
 }

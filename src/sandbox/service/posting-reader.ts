@@ -1,5 +1,5 @@
-// This file reads the postings of an uploaded feed of any size in bounded memory. It finds fields by their usual names
-// or by a mapping.
+// This file reads the postings of an uploaded feed of any size in bounded memory. It finds the fields of a posting by
+// their usual names or by a mapping.
 
 import { createReadStream } from 'node:fs'
 import { SaxesParser } from 'saxes'
@@ -11,11 +11,15 @@ type MappedField = keyof SandboxPosting
 
 /** FieldMapping says which elements of a feed are postings and fields. */
 export interface FieldMapping {
+  /** isRecord returns whether an element of this name, without prefix, is a posting. */
   isRecord(element: string): boolean
-  /** fieldAt takes a path below the posting, such as `location/city`, or `location/@city` for an attribute. */
+  /**
+   * fieldAt returns the field at a path below the posting, such as `location/city` or `location/@city`, or undefined.
+   */
   fieldAt(path: string): MappedField | undefined
 }
 
+/** USUAL has a pattern of the usual element names for each field but the id. */
 const USUAL: [MappedField, RegExp][] = [
   ['externalCampaignId', /^(external_?)?campaign_?(id)?$/i],
   ['requisitionId', /^(requisition|req)_?(id|number)?$/i],
@@ -51,7 +55,10 @@ const MAPPING = z
   )
   .length(1)
 
-/** readMapping reads a mapping: the element of a posting, and the path of each field below it. */
+/**
+ * readMapping reads a mapping from JSON text: the name of a posting's element, and the path of each field below it.
+ * @throws FeedsyncError (64) if the text is not JSON or not a mapping.
+ */
 export function readMapping(json: string): FieldMapping {
   const hint = 'docs/sandbox.md shows a mapping'
   const [mapping] = readJson(json, MAPPING, { what: 'fields', hint })
@@ -60,19 +67,22 @@ export function readMapping(json: string): FieldMapping {
   return { isRecord: (element) => element === record, fieldAt: (path) => fields.get(path) }
 }
 
-/** LONGEST_TEXT is the most characters of one text; a longer text makes the feed unreadable. */
+/** LONGEST_TEXT is the most characters of one text. A feed with a longer text cannot be read. */
 const LONGEST_TEXT = 16 * 2 ** 20
 /** KEPT_TEXT is the most characters of a field that the reader keeps. */
 const KEPT_TEXT = 2 ** 20
 
-/** readPostings yields lists of postings as it reads the file. Throws if the file is not well-formed XML. */
+/**
+ * readPostings yields lists of postings as it reads the file. Throws if the file cannot be read, is not well-formed
+ * XML, or has a text that is longer than LONGEST_TEXT.
+ */
 export async function* readPostings(
   path: string,
   mapping: FieldMapping,
 ): AsyncGenerator<SandboxPosting[], void> {
   let found: SandboxPosting[] = []
   let posting: SandboxPosting | null = null
-  /** charactersHeld counts the characters since the last event. The parser holds them in memory. */
+  /** charactersHeld counts the characters since the last event of the parser. The parser holds them in memory. */
   let charactersHeld = 0
   /** open lists the open elements below the posting, with the text of each so far. */
   let open: { name: string; text: string }[] = []
@@ -82,9 +92,11 @@ export async function* readPostings(
       const path = open.slice(0, i + 1).map(({ name }) => name)
       return mapping.fieldAt(path.join('/')) === 'description'
     })
+  /** keep sets a field of the posting that is being read. */
   const keep = (field: MappedField | undefined, value: string) => {
     if (posting !== null && field !== undefined) posting[field] = value.trim().slice(0, KEPT_TEXT)
   }
+  /** resettingCount makes a handler of parser events that resets `charactersHeld` before its work. */
   const resettingCount = <A extends unknown[]>(work: (...args: A) => void) => {
     return (...args: A) => {
       charactersHeld = 0
@@ -131,7 +143,7 @@ export async function* readPostings(
       if (text.trim() === '') return
       const field = mapping.fieldAt(path)
       const parent = open.at(-1)
-      // The texts of the elements inside a description belong to it.
+      // The texts of elements inside a description belong to the description.
       if (field === undefined && parent !== undefined && isInDescription()) {
         parent.text = `${parent.text}\n${text}`.slice(0, KEPT_TEXT)
       } else keep(field, text)
@@ -160,6 +172,7 @@ async function* textOf(path: string): AsyncGenerator<string, void> {
   yield decoder?.decode() ?? ''
 }
 
+/** encodingOf returns the encoding of a file that begins with `head`; utf-8 if the file does not name one. */
 function encodingOf(head: Buffer): string {
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'

@@ -1,5 +1,6 @@
-// Postings holds the postings of each account. The first request that needs them reads the account's objects into the
-// scratch file of the database. A count tests some postings at a time, so that other requests go on meanwhile.
+// Postings holds the postings of each account. The first request that needs the postings of an account reads its
+// objects into the scratch file of the database. A count tests some postings at a time, so that other requests can run
+// meanwhile.
 
 import { setImmediate } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
@@ -12,7 +13,7 @@ import type { SandboxTargeting } from './body.ts'
 import { type FieldMapping, readPostings } from './posting-reader.ts'
 import { type SandboxPosting, targetingTest } from './targeting.ts'
 
-/** hidden is 1 if a newer object of the account has a posting with the same id. */
+/** The column `hidden` is 1 if a newer object of the account has a posting with the same id. */
 const SCHEMA = `
 CREATE TABLE scratch.postings (
   feed INTEGER NOT NULL, id TEXT NOT NULL, externalCampaignId TEXT NOT NULL,
@@ -25,23 +26,24 @@ CREATE INDEX scratch.postings_campaign ON postings (feed, externalCampaignId);
 CREATE INDEX scratch.postings_requisition ON postings (feed, requisitionId);
 `
 
-/** SLICE is the number of postings that are tested at a time: a few ms. */
+/** SLICE is the number of postings that are tested at a time. That takes a few ms. */
 const SLICE = 500
 
 /** Feed is what was read from one object. */
 interface Feed {
-  /** object names the key and the hash, because a key can be written again. */
+  /** object names one write of a key (see `nameOf`), because a key can be written again. */
   object: string
   id: number
-  /** problem says why the object could not be read; it has no postings then. */
+  /** problem says why the object could not be read, or is null. An object that could not be read has no postings. */
   problem: string | null
 }
 
-/** Kept is what an account has: its feeds, the oldest first. */
+/** Kept is what was read for one account. Its feeds are in the order in which their objects were written. */
 interface Kept {
   feeds: readonly Feed[]
+  /** total is the number of postings that are not hidden. */
   total: number
-  /** counts has the count of each targeting, by its JSON text. */
+  /** counts has the number of selected postings for each targeting that was asked for, by its JSON text. */
   counts: Map<string, Promise<number>>
 }
 
@@ -55,7 +57,7 @@ export class Postings {
   readonly #reading = new Map<string, Promise<void>>()
   #lastFeed = 0
 
-  /** db has the scratch file attached as `scratch`. */
+  /** The scratch file of `db` is attached as `scratch`. */
   constructor({
     db,
     store,
@@ -69,7 +71,7 @@ export class Postings {
     db.exec(SCHEMA)
   }
 
-  /** prepare reads what a count needs, so that a disk that is full refuses a request before it changes anything. */
+  /** prepare reads what a count needs, so that a full disk fails a request before the request changes anything. */
   async prepare(account: string): Promise<void> {
     await this.#ready(account)
   }
@@ -91,11 +93,14 @@ export class Postings {
       kept.counts.delete(text)
       throw error
     })
-    // A newer object can have come meanwhile; then a mixture was counted, so count again.
+    // If a newer object came meanwhile, old and new postings were counted together. Then count again.
     return this.#kept.get(account) === kept ? count : this.count(account, targeting)
   }
 
-  /** selected yields the selected postings in feed order, with descriptions only if the targeting has keywords. */
+  /**
+   * selected yields the postings that the targeting selects, in the order of their feeds. Their descriptions are empty
+   * if the targeting has no keywords.
+   */
   async *selected(
     account: string,
     targeting: SandboxTargeting | null,
@@ -103,7 +108,7 @@ export class Postings {
     yield* this.#selectedIn(await this.#ready(account), targeting)
   }
 
-  /** clear forgets everything that was read. */
+  /** clear deletes everything that was read. */
   clear(): void {
     this.#kept.clear()
     this.#db.exec('DELETE FROM scratch.postings')
@@ -129,7 +134,10 @@ export class Postings {
     }
   }
 
-  /** #slices narrows the postings of a feed down by ids, with the indexes. The caller tests all criteria. */
+  /**
+   * #slices yields the postings of a feed that the ids in the targeting do not exclude, in lists of at most SLICE. The
+   * caller must still test all criteria.
+   */
   *#slices(feed: number, targeting: SandboxTargeting | null, description: string) {
     const columns = `id, externalCampaignId, requisitionId, title, ${description}, city, state, postalCode`
     const campaign = targeting?.externalCampaignId?.trim() ?? ''
@@ -164,11 +172,11 @@ export class Postings {
     }
   }
 
-  /** #ready resolves with what the account has, once its objects have been read. */
+  /** #ready resolves with what the account has, once the objects that it keeps now have been read. */
   async #ready(account: string): Promise<Kept> {
     for (;;) {
       const objects = this.#objectsOf(account)
-      const kept = this.#kept.get(account) ?? EMPTY
+      const kept = this.#kept.get(account) ?? NOTHING_KEPT
       const names = kept.feeds.map(({ object }) => object)
       if (names.join('\n') === objects.map(nameOf).join('\n')) return kept
       const reading = this.#reading.get(account) ?? this.#read(account, objects)
@@ -186,6 +194,9 @@ export class Postings {
     return this.#knobs.accountKeeps === 'all' ? all : all.slice(-1)
   }
 
+  /**
+   * #read reads the objects that are not read yet, hides postings with a newer one, and deletes the others' postings.
+   */
   async #read(account: string, objects: readonly StoredObject[]): Promise<void> {
     const old = this.#kept.get(account)?.feeds ?? []
     const feeds: Feed[] = []
@@ -193,29 +204,33 @@ export class Postings {
       const known = old.find((feed) => feed.object === nameOf(object))
       feeds.push(known ?? (await this.#readObject(object)))
     }
-    const list = JSON.stringify(feeds.map(({ id }) => id))
-    if (feeds.length > 1 || old.length > 1) {
-      this.#db
-        .prepare(
-          `WITH kept (feed, place) AS (SELECT value, key FROM json_each(@list))
-           UPDATE postings SET hidden = id <> '' AND EXISTS (
-             SELECT 1 FROM postings AS newer JOIN kept ON kept.feed = newer.feed
-             WHERE newer.id = postings.id
-               AND place > (SELECT place FROM kept WHERE feed = postings.feed))
-           WHERE feed IN (SELECT feed FROM kept)`,
-        )
-        .run({ list })
-    }
+    const feedIds = JSON.stringify(feeds.map(({ id }) => id))
+    if (feeds.length > 1 || old.length > 1) this.#hideOlder(feedIds)
     const total = this.#db
       .prepare(
         'SELECT count(*) FROM postings WHERE feed IN (SELECT value FROM json_each(?)) AND hidden = 0',
       )
       .pluck()
-      .get(list) as number
+      .get(feedIds) as number
     this.#kept.set(account, { feeds, total, counts: new Map() })
     for (const feed of old) if (!feeds.includes(feed)) this.#forget(feed.id)
   }
 
+  /** #hideOlder hides each posting whose id a newer feed has, and shows all others. `feedIds` is JSON, oldest first. */
+  #hideOlder(feedIds: string): void {
+    this.#db
+      .prepare(
+        `WITH kept (feed, place) AS (SELECT value, key FROM json_each(@feedIds))
+         UPDATE postings SET hidden = id <> '' AND EXISTS (
+           SELECT 1 FROM postings AS newer JOIN kept ON kept.feed = newer.feed
+           WHERE newer.id = postings.id
+             AND place > (SELECT place FROM kept WHERE feed = postings.feed))
+         WHERE feed IN (SELECT feed FROM kept)`,
+      )
+      .run({ feedIds })
+  }
+
+  /** #readObject reads the postings of an object into the scratch file. Throws if the disk is full. */
   async #readObject(object: StoredObject): Promise<Feed> {
     const id = ++this.#lastFeed
     const insert = this.#db.prepare(
@@ -237,10 +252,12 @@ export class Postings {
     }
   }
 
+  /** #forget deletes the postings of a feed. */
   #forget(feed: number): void {
     this.#db.prepare('DELETE FROM postings WHERE feed = ?').run(feed)
   }
 }
 
-const EMPTY: Kept = { feeds: [], total: 0, counts: new Map() }
+const NOTHING_KEPT: Kept = { feeds: [], total: 0, counts: new Map() }
+/** nameOf names one write of a key. */
 const nameOf = ({ key, sha256, written }: StoredObject) => `${written} ${key} ${sha256}`

@@ -1,4 +1,5 @@
-// The routes of the service (specification section 4), and two additional ones that services of this kind have.
+// This file has the routes of the service (specification section 4), and two routes that services of this kind have in
+// addition: `presign-bulk` and `validate`.
 
 import type { Audience } from './authentication.ts'
 
@@ -27,7 +28,7 @@ export const ROUTES = [
   },
 ] as const satisfies readonly { name: string; method: string; path: string; audience: Audience }[]
 
-/** PARAMETERS are the parameters of a query. Other routes have none. */
+/** PARAMETERS are the parameters that the query of a route can have. Routes that are not here have none. */
 export const PARAMETERS: Partial<Record<RouteName, readonly string[]>> = {
   'campaign-search': ['Status', 'Name', 'Start', 'Num'],
 }

@@ -1,4 +1,5 @@
-// GET /v1/campaigns (specification section 4): its parameters, and the envelope of section 2.
+// This file answers GET /v1/campaigns: it reads the parameters (specification section 4), and makes the answer with the
+// numbers and the list of campaigns that section 2 describes.
 
 import { badRequest } from '../http/answer.ts'
 import type { Knobs } from '../knobs.ts'
@@ -7,23 +8,24 @@ import type { ArrivedCall } from './call.ts'
 
 const LARGEST_INT32 = 2 ** 31 - 1
 
-export interface SearchCall {
+interface SearchCall {
   account: string
   parameters: ReadonlyMap<string, string>
   call: ArrivedCall
 }
 
+/** search returns the answer of a search as JSON. It refuses a wrong parameter with 400. */
 export async function search(
   book: CampaignBook,
   knobs: Knobs,
   { account, parameters, call }: SearchCall,
 ): Promise<object> {
-  const { listField, fromCache, largestNum, start: firstStart } = knobs
+  const { listField, fromCache, largestNum, start: startOfFirstRow } = knobs
   const { rows, ...envelope } = book.search(
     account,
     {
       status: wholeNumber(parameters, 'Status', { least: 1, most: 3 }),
-      start: wholeNumber(parameters, 'Start', { least: firstStart === 0 ? 0 : 1 }),
+      start: wholeNumber(parameters, 'Start', { least: startOfFirstRow === 0 ? 0 : 1 }),
       num: wholeNumber(parameters, 'Num', { least: 1, most: largestNum ?? LARGEST_INT32 }),
     },
     parameters.get('Name') ?? null,
@@ -33,7 +35,10 @@ export async function search(
   return { ...envelope, fromCache, self: call.url, elapsed: call.elapsed(), [listField]: list }
 }
 
-/** wholeNumber returns a parameter as a number, or null if it is absent. It refuses any other text. */
+/**
+ * wholeNumber returns a parameter from `least` to `most` as a number, or null if the search does not have it. It
+ * refuses any other text with 400.
+ */
 function wholeNumber(
   parameters: ReadonlyMap<string, string>,
   name: string,

@@ -1,5 +1,5 @@
-// The service, as the specification describes it: its calls (section 4), who may make them (section 5), and the errors
-// that it answers. It knows nothing of connections and faults.
+// This file is the service as the specification describes it: its calls (section 4), who may make them (section 5), and
+// the errors that it answers. The service knows nothing of connections and faults.
 
 import { channel } from 'node:diagnostics_channel'
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -21,25 +21,27 @@ import type { FormIssuer, FormSettings } from './form-issuer.ts'
 import { PARAMETERS, ROUTES, type RouteName } from './routes.ts'
 import { search } from './search.ts'
 
-export interface ServiceParts {
+interface ServiceParts {
   authenticator: Authenticator
   book: CampaignBook
   issuer: FormIssuer
   knobs: Knobs
-  /** storageFor maps the called address to the origin of the storage. */
+  /** storageFor returns the origin of the storage for a client that called `url`. */
   storageFor: (url: string) => string
 }
 
 /** Served is an answer with what the journal records about it. */
-export interface Served {
+interface Served {
   answer: Answer
-  /** account is the caller's account, once it is proven. */
+  /** account is the account that the caller has proven. It is null before, and for a partner as a whole. */
   account: string | null
-  /** key is the id of the campaign, or the key of the form's object. */
+  /** key is the id of the campaign, or the object key of the form. It is null if the call concerns neither. */
   key: string | null
 }
 
-/** ServedMessage is what `SERVED` publishes: a call, and how the service answered it, before any fault. */
+/**
+ * ServedMessage is what `SERVED` publishes: a call, and the answer of the service before a fault or a knob changes it.
+ */
 export interface ServedMessage {
   call: ArrivedCall
   served: Served
@@ -49,6 +51,7 @@ export interface ServedMessage {
 /** SERVED is a channel for programs in the same process that watch the calls, such as a validator. */
 export const SERVED = channel('feedsyncd:sandbox:served')
 
+/** CallInWork is what a handler gets. It completes `served`. */
 type CallInWork = { call: ArrivedCall; form: Partial<FormSettings>; served: Served }
 type Variables = { caller: Caller; parameters: ReadonlyMap<string, string> }
 type Handler = MiddlewareHandler<{ Bindings: CallInWork; Variables: Variables }>
@@ -60,6 +63,7 @@ export interface Service {
   serve(call: ArrivedCall, form?: Partial<FormSettings>): Promise<Served>
 }
 
+/** createService makes the service of `book` and `issuer`. */
 export function createService({
   authenticator,
   book,
@@ -72,6 +76,9 @@ export function createService({
   })
   const accountOf = ({ account, owner }: Caller) => account ?? owner
 
+  /**
+   * authenticated makes a handler that refuses a call without proof, with a wrong encoding or with wrong parameters.
+   */
   const authenticated =
     ({ audience, name }: { audience: Audience; name: RouteName }): Handler =>
     async (c, next) => {
@@ -85,7 +92,7 @@ export function createService({
       await next()
     }
 
-  const find = (caller: Caller, id: string) =>
+  const findCampaign = (caller: Caller, id: string) =>
     book.find(accountOf(caller), id) ?? refuse(404, 'not-found', `there is no campaign "${id}"`)
 
   const handlers: Record<RouteName, Handler> = {
@@ -105,12 +112,12 @@ export function createService({
         }),
       ),
     'campaign-get': async (c) => {
-      const campaign = find(c.var.caller, c.req.param('id') ?? '')
+      const campaign = findCampaign(c.var.caller, c.req.param('id') ?? '')
       c.env.served.key = campaign.id
       return c.json(await book.shown(campaign))
     },
     'campaign-update': async (c) => {
-      const campaign = find(c.var.caller, c.req.param('id') ?? '')
+      const campaign = findCampaign(c.var.caller, c.req.param('id') ?? '')
       c.env.served.key = campaign.id
       const fields = readUpdate(c.env.call.body)
       await book.prepare(campaign.accountId)
@@ -121,6 +128,7 @@ export function createService({
     validate: async (c) => c.json('Authorization is valid.'),
   }
 
+  /** presigned issues a form, and records its object key. */
   function presigned({ call, form, served }: CallInWork, caller: Caller) {
     const issued = issuer.issue(caller, storageFor(call.url), { now: call.now, ...form })
     served.key = issued.fields.key
@@ -130,14 +138,14 @@ export function createService({
   for (const route of ROUTES) {
     app.on([route.method], [route.path], authenticated(route), handlers[route.name])
   }
-  const routeOf = (method: string, path: string) => {
+  const matchingRoute = (method: string, path: string) => {
     const [matched] = app.router.match(method, path)
     const template = matched[0]?.[0][1].path
     return ROUTES.find((route) => route.method === method && route.path === template)
   }
   app.notFound((c) => {
     const { path, method, url } = c.env.call
-    const allowed = ROUTES.filter((route) => routeOf(route.method, path) === route)
+    const allowed = ROUTES.filter((route) => matchingRoute(route.method, path) === route)
     if (allowed.length === 0) refuse(404, 'not-found', `there is no ${method} ${url}`)
     const allow = allowed.map((route) => route.method).join(', ')
     const answer = jsonAnswer(
@@ -155,7 +163,7 @@ export function createService({
   })
 
   return {
-    routeOf: (method, path) => routeOf(method, path)?.name ?? 'unknown',
+    routeOf: (method, path) => matchingRoute(method, path)?.name ?? 'unknown',
 
     async serve(call, form = {}) {
       const served: Served = { answer: jsonAnswer(200, null), account: null, key: null }
@@ -176,7 +184,7 @@ export function createService({
   }
 }
 
-/** withErrorBody replaces the body of an error as the knob says. */
+/** withErrorBody replaces the body of an error as the knob `errorBody` says. */
 function withErrorBody(answer: Answer, errorBody: Knobs['errorBody']): Answer {
   if (answer.status < 400 || errorBody === 'json') return answer
   const page = `<!doctype html><title>${answer.status}</title><h1>It did not work</h1>\n`
@@ -193,7 +201,9 @@ const DISK_FULL = jsonAnswer(
   'disk-full',
 )
 
-/** parametersIn reads a query. A plus sign is a space. It refuses a parameter that is unknown or comes twice. */
+/**
+ * parametersIn reads a query, in which a plus sign is a space. It refuses an unknown or repeated parameter with 400.
+ */
 function parametersIn(query: string, known: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) {

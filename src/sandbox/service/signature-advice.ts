@@ -1,40 +1,43 @@
-// This file finds out why a signature does not match: it tries what clients usually do instead.
+// This file finds out why a signature does not match: it tries the mistakes that clients usually make.
 
 import { type Algorithm, expectedBytes, signatureCheck } from './signature.ts'
 
 export type Check = (signed: Buffer, signature: string) => boolean
 
-export interface SignatureCase {
+interface SignatureCase {
   template: string
-  /** values fill the template, as the caller must have signed them. */
+  /** values fill the template. A correct signature signs the filled template. */
   values: Readonly<Record<string, string | Buffer>>
   signature: string
   /** basePath is the path of the base address, which is not signed. */
   basePath: string
-  /** claimed are the keys of the caller; others are the keys of all other callers, with a name for people. */
+  /** claimed are the keys of the caller. */
   claimed: readonly { secret: string | Buffer; algorithm: Algorithm; isSigned: Check }[]
+  /** others are the keys of all other callers, each with a name of its caller for people. */
   others: readonly { name: string; isSigned: Check }[]
-  /** headerDate is the ordinary header Date, which some clients sign. */
+  /** headerDate is the value of the ordinary header Date, which some clients sign, or null. */
   headerDate: string | null
 }
 
-export interface SignatureDifference {
-  /** differs names the part that differs; null if no usual mistake explains it. */
+interface SignatureDifference {
+  /** differs names the part of the signed string that differs; null if it is no single part, or is not known. */
   differs: 'method' | 'path' | 'query' | 'body' | 'date' | 'key' | 'encoding' | null
-  /** reason is a clause that follows "the signature does not match the request: "; null if nothing explains it. */
+  /** reason follows "the signature does not match the request: "; null if no usual mistake explains the difference. */
   reason: string | null
 }
 
 const HMACS: readonly Algorithm[] = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512']
 
-export function differenceIn(one: SignatureCase): SignatureDifference {
-  const { template, values, signature, claimed, others } = one
+/** differenceIn returns the first usual mistake that explains a signature. */
+export function differenceIn(signatureCase: SignatureCase): SignatureDifference {
+  const { template, values, signature, claimed, others } = signatureCase
   const isSigned = (signed: Buffer) => claimed.some((caller) => caller.isSigned(signed, signature))
   const right = expectedBytes(template, values)
-  for (const [differs, reason, changes] of changedValues(one)) {
+  for (const [differs, reason, changes] of changedValues(signatureCase)) {
     if (isSigned(expectedBytes(template, { ...values, ...changes }))) return { differs, reason }
   }
-  if (isSigned(Buffer.from(right.toString('latin1').replace('?;', ';'), 'latin1'))) {
+  const withoutQuestionMark = right.toString('latin1').replace('?;', ';')
+  if (isSigned(Buffer.from(withoutQuestionMark, 'latin1'))) {
     return { differs: 'query', reason: 'the question mark is signed even if there is no query' }
   }
   for (const end of ['\n', '\r\n']) {
@@ -42,10 +45,9 @@ export function differenceIn(one: SignatureCase): SignatureDifference {
       return { differs: null, reason: 'a line break was signed at the end of the string' }
     }
   }
-  for (const [encoding, written] of otherEncodings(signature)) {
-    if (claimed.some((caller) => caller.isSigned(right, written))) {
-      return { differs: 'encoding', reason: `it is written in ${encoding}, not in padded Base64` }
-    }
+  const { encoding, inBase64 } = decoded(signature)
+  if (claimed.some((caller) => caller.isSigned(right, inBase64))) {
+    return { differs: 'encoding', reason: `it is written in ${encoding}, not in padded Base64` }
   }
   const owner = others.find((caller) => caller.isSigned(right, signature))
   if (owner !== undefined)
@@ -74,6 +76,7 @@ type Changed = [
   changes: Record<string, string | Buffer>,
 ]
 
+/** changedValues returns the usual mistakes in the signed values, each with the values that a wrong client signs. */
 function changedValues({ values, basePath, headerDate }: SignatureCase): Changed[] {
   const [method, path, query] = [values.method, values.path, values.query].map(String) as [
     string,
@@ -105,12 +108,15 @@ function changedValues({ values, basePath, headerDate }: SignatureCase): Changed
   return changed
 }
 
-function otherEncodings(signature: string): [name: string, written: string][] {
+/** decoded guesses how a signature is written, and returns it in padded Base64. */
+function decoded(signature: string): { encoding: string; inBase64: string } {
   const isHex = /^(?:[\da-f]{2})+$/i.test(signature)
   const bytes = Buffer.from(signature, isHex ? 'hex' : 'base64')
-  return [[isHex ? 'hex' : 'another form of Base64', bytes.toString('base64')]]
+  const encoding = isHex ? 'hex' : 'another form of Base64'
+  return { encoding, inBase64: bytes.toString('base64') }
 }
 
+/** unescaped decodes percent-encoding, and returns a text that has a wrong one unchanged. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -119,6 +125,7 @@ function unescaped(text: string): string {
   }
 }
 
+/** compact writes JSON without spaces, and returns other text unchanged. */
 function compact(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body))
@@ -127,6 +134,7 @@ function compact(body: string): string {
   }
 }
 
+/** isoDate writes a date as ISO 8601, and returns other text unchanged. */
 function isoDate(date: string): string {
   const ms = Date.parse(date)
   return Number.isNaN(ms) ? date : new Date(ms).toISOString()

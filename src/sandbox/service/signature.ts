@@ -1,4 +1,4 @@
-// This file verifies and makes signatures (specification section 5), in each algorithm that a caller may have. The
+// This file verifies and makes signatures (specification section 5), in each algorithm that a caller can have. The
 // service verifies them, and `feedsyncd sandbox sign` makes them.
 
 import { constants, createHmac, createPublicKey, sign, verify } from 'node:crypto'
@@ -19,7 +19,7 @@ export type Algorithm = (typeof ALGORITHMS)[number]
 
 /**
  * signatureCheck returns a function that verifies a signature in padded standard Base64. `key` is the secret of an
- * HMAC, or a public or private key as PEM. Throws if `key` is not a key.
+ * HMAC, or a public or private key as PEM. Throws if `key` is not PEM and the algorithm is not an HMAC.
  */
 export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   const hash = algorithm.split('-').at(-1) ?? ''
@@ -42,7 +42,10 @@ export function signatureCheck(algorithm: Algorithm, key: string | Buffer) {
   }
 }
 
-/** expectedBytes fills a template such as `{method}{path}\n{date}`; `\n` is a newline. Throws on an unknown name. */
+/**
+ * expectedBytes fills a template such as `{method}{path}\n{date}`, in which a backslash and `n` stand for a newline.
+ * Throws if the template has a name that `values` does not have.
+ */
 export function expectedBytes(template: string, values: Record<string, string | Buffer>): Buffer {
   const parts = template.replaceAll('\\n', '\n').split(/\{(\w+)\}/)
   return Buffer.concat(
@@ -55,7 +58,10 @@ export function expectedBytes(template: string, values: Record<string, string | 
   )
 }
 
-/** signatureMaker returns a function that signs bytes, in Base64. `key` is an HMAC secret or a private key as PEM. */
+/**
+ * signatureMaker returns a function that makes the signature of bytes in Base64. `key` is the secret of an HMAC, or a
+ * private key as PEM.
+ */
 export function signatureMaker(algorithm: Algorithm, key: string) {
   const hash = algorithm.split('-').at(-1) ?? ''
   if (algorithm.startsWith('hmac-')) {

@@ -1,6 +1,6 @@
 // This file decides which postings a targeting selects (specification section 2, "Targeting object"). It shares no code
-// with the client. Where the text leaves a choice, one matching value of a list is enough; codes and city names match
-// in any case, ids match exactly, and the words of a title match in their order.
+// with the client. The specification leaves choices, and the sandbox chooses: one matching value of a list is enough;
+// codes and city names match in any case, ids match exactly, and the words of a title match in their order.
 
 import type { SandboxTargeting } from './body.ts'
 import { pluralForms } from './plural-forms.ts'
@@ -20,17 +20,21 @@ export interface SandboxPosting {
 
 type Test = (posting: SandboxPosting) => boolean
 
-/** targetingTest prepares a targeting for many postings. */
+/**
+ * targetingTest returns a function that says whether a targeting selects a posting. A posting with one of the
+ * targeting's requisition ids is selected whatever the other criteria say. Null selects all postings.
+ */
 export function targetingTest(targeting: SandboxTargeting | null): Test {
   if (targeting === null) return () => true
   const tests = criteria(targeting)
-  const isInside: Test = (posting) => tests.every((test) => test(posting))
+  const meetsCriteria: Test = (posting) => tests.every((test) => test(posting))
   const pinned = new Set(targeting.requisitionIds.map((id) => id.trim()))
-  if (pinned.size === 0) return isInside
+  if (pinned.size === 0) return meetsCriteria
   return (posting) =>
-    pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && isInside(posting))
+    pinned.has(posting.requisitionId.trim()) || (tests.length > 0 && meetsCriteria(posting))
 }
 
+/** criteria returns a test for each criterion that the targeting has, except requisition ids. */
 function criteria(targeting: SandboxTargeting): Test[] {
   const tests: Test[] = []
   const { externalCampaignId, cities, stateProvCodes, postalCodes } = targeting
@@ -55,12 +59,15 @@ function criteria(targeting: SandboxTargeting): Test[] {
   return tests
 }
 
-/** A title is wanted as its words in a row, each as the set of its forms. */
+/** WantedTitle has a set for each word of a title: the word and its plurals. */
 type WantedTitle = ReadonlySet<string>[]
 
-/** titleTest finds the wanted words in a row. A singular also matches its plural; a plural matches only itself. */
+/**
+ * titleTest tests whether a title has the words of one of the wanted titles in a row. A singular also matches its
+ * plural, and a plural matches only itself.
+ */
 function titleTest(titles: readonly string[]): Test {
-  /** byFirst finds the wanted titles that can begin with a word. */
+  /** byFirst has the wanted titles by each word with which they can begin. */
   const byFirst = new Map<string, WantedTitle[]>()
   for (const wanted of new Set(titles.map((title) => words(title).join(' ')))) {
     const forms = words(wanted).map((word) => new Set([word, ...pluralForms(word)]))
@@ -68,23 +75,23 @@ function titleTest(titles: readonly string[]): Test {
   }
   return ({ title }) => {
     const have = words(title)
-    return have.some((word, from) =>
-      spellings(word).some((spelling) =>
-        byFirst
-          .get(spelling)
-          ?.some((wanted) =>
-            wanted.every((forms, i) => spellings(have[from + i] ?? '').some((s) => forms.has(s))),
-          ),
-      ),
+    const hasAt = (from: number, wanted: WantedTitle) =>
+      wanted.every((forms, i) => spellings(have[from + i] ?? '').some((word) => forms.has(word)))
+    return have.some((first, from) =>
+      spellings(first)
+        .flatMap((word) => byFirst.get(word) ?? [])
+        .some((wanted) => hasAt(from, wanted)),
     )
   }
 }
 
-/** spellings lets "NET" match ".NET". ".NET" does not match "NET". */
+/**
+ * spellings returns how a word of a posting's title can be wanted: ".NET" as ".NET" or "NET", and "NET" only as "NET".
+ */
 const spellings = (word: string) => (word.startsWith('.') ? [word, word.slice(1)] : [word])
 
-/** words splits a text and keeps the marks that distinguish C++, C# and .NET from C and NET. */
+/** words returns the words of a text, with the marks that distinguish C++, C# and .NET from C and NET. */
 const words = (text: string) => fold(text).match(/\.?[\p{L}\p{N}]+[+#]*/gu) ?? []
-/** fold compares texts in any case, in Unicode form NFC, and with any white space as one space. */
+/** fold writes a text in lower case, in Unicode form NFC, and with one space for any white space. */
 const fold = (text: string) => text.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()
 const placeOf = (city: string, state: string) => `${fold(city)}|${fold(state)}`
