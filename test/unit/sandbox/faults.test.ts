@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FaultOf, FaultSubject } from '../../../src/sandbox/faults/fault-types.ts'
 import { parseFaults } from '../../../src/sandbox/faults/fault-types.ts'
 import { FaultBook } from '../../../src/sandbox/faults/faults.ts'
-import { presign, send } from '../../helpers/sandbox/client.ts'
+import { partsOf, post, presign, send } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
 
@@ -34,7 +34,7 @@ describe('a rule', () => {
     expect(played(conditions, 6)).toBe(expected)
   })
 
-  it('meets a share of the requests, and the same ones for the same seed', () => {
+  it('meets a share of the requests: the same for the same seed, and others for another seed', () => {
     const run = played({ percent: 30, seed: 7 }, 1000)
 
     const share = run.replaceAll('.', '').length
@@ -44,7 +44,7 @@ describe('a rule', () => {
     expect(played({ percent: 30, seed: 8 }, 1000)).not.toBe(run)
   })
 
-  it('waits for an earlier rule with `times`, so that rules make a sequence', () => {
+  it('is met once the `times` of an earlier rule are used up, and a modifier beside both', () => {
     const book = new FaultBook()
     const first = book.add({ at: 'service', kind: 'answer', status: 500, times: 1 })
     const second = book.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
@@ -66,16 +66,18 @@ describe('a rule', () => {
     ).toThrow('the fault drop is chosen before the key is known: leave out "key"')
   })
 
-  it('meets no request after its removal', () => {
+  it('meets a request before its removal, and none after it', () => {
     const book = new FaultBook()
-    book.add({ at: 'service', kind: 'connection-close' }).remove()
+    const fault = book.add({ at: 'service', kind: 'connection-close' })
 
+    expect(book.choose('service', 'headers', SUBJECT)).toEqual([fault])
+    fault.remove()
     expect(book.choose('service', 'headers', SUBJECT)).toEqual([])
   })
 })
 
 describe('rules in JSON', () => {
-  it('are one rule or a list', () => {
+  it('can be one rule or a list', () => {
     const rule = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '3', times: 2 }
 
     expect(parseFaults(JSON.stringify(rule))).toEqual([rule])
@@ -110,26 +112,33 @@ describe('rules in JSON', () => {
 })
 
 describe('the control routes', () => {
-  it('add, list and clear faults, and show objects and requests', async () => {
+  it('add, list with their counters, and clear faults', async () => {
     await using box = await sandbox()
-    const control = (method: string, path: string, body = '') =>
-      send(`${box.controlUrl}/${path}`, { method, body })
+    const control = (method: string, body = '') =>
+      send(`${box.controlUrl}/faults`, { method, body })
 
-    const added = await control('POST', 'faults', '{"at":"service","kind":"answer","status":500}')
+    const added = await control('POST', '{"at":"service","kind":"answer","status":500}')
     await expect(presign(box.url)).rejects.toThrow('500')
-    const listed = await control('GET', 'faults')
-    await control('DELETE', 'faults')
-    await presign(box.url)
-    const requests = await control('GET', 'requests')
-    const objects = await control('GET', 'objects')
+    const listed = await control('GET')
+    await control('DELETE')
 
     expect(added.status).toBe(201)
     expect(JSON.parse(listed.body)).toMatchObject([{ rule: { status: 500 }, played: 1 }])
-    expect(JSON.parse(requests.body)).toMatchObject([{ status: 200 }, { status: 500 }])
-    expect(JSON.parse(objects.body)).toEqual([])
+    expect(await presign(box.url)).toHaveProperty('url')
   })
 
-  it('refuse a wrong fault with the reason', async () => {
+  it('show requests, the newest first, and objects', async () => {
+    await using box = await sandbox()
+    const form = await presign(box.url)
+    await post(form.url, partsOf(form, '<a/>'))
+    const shown = async (what: string) =>
+      JSON.parse((await send(`${box.controlUrl}/${what}`, { method: 'GET' })).body)
+
+    expect(await shown('requests')).toMatchObject([{ route: 'store' }, { route: 'presign' }])
+    expect(await shown('objects')).toMatchObject([{ key: form.fields.key, bytes: 4 }])
+  })
+
+  it('refuse a wrong fault with 400 and the reason', async () => {
     await using box = await sandbox()
 
     const reply = await send(`${box.controlUrl}/faults`, { body: '{"kind":"x"}' })

@@ -50,7 +50,7 @@ describe('the multipart parser', () => {
     )
   })
 
-  it('never ends before the closing boundary', async () => {
+  it('refuses a body that is cut anywhere before the end of its closing boundary', async () => {
     const body = multipart(
       [
         ['a', '1'],
@@ -93,7 +93,7 @@ describe('the multipart parser', () => {
     ['multipart/form-data; charset=utf-8; BOUNDARY="a b"', 'a b'],
     ['multipart/form-data', null],
     [`multipart/form-data; boundary="${'x'.repeat(71)}"`, null],
-  ])('finds the boundary in %s', (type, boundary) => {
+  ])('finds in %s the boundary %s', (type, boundary) => {
     expect(boundaryOf(type)).toBe(boundary)
   })
 })

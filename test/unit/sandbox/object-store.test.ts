@@ -22,21 +22,24 @@ describe('the object store', () => {
     `long/${'x'.repeat(900)}.xml`,
     'nul\0.xml',
     'a\\..\\b.xml',
-  ])('keeps the key %j inside its directory', async (key) => {
-    const root = await directory()
-    const store = await openStore(join(root, 'objects'), openDatabase(':memory:'))
-    await using incoming = await store.receive()
-    await incoming.write(Buffer.from('<a/>'))
+  ])(
+    'keeps the key %j inside its directory and outside its folder of unfinished objects',
+    async (key) => {
+      const root = await directory()
+      const store = await openStore(join(root, 'objects'), openDatabase(':memory:'))
+      await using incoming = await store.receive()
+      await incoming.write(Buffer.from('<a/>'))
 
-    await incoming.commit({ key, account: null, receivedAt: 0, ...incoming.digest() })
+      await incoming.commit({ key, account: null, receivedAt: 0, ...incoming.digest() })
 
-    const [object] = store.list()
-    expect(object?.path.startsWith(join(root, 'objects/'))).toBe(true)
-    expect(object?.path).not.toContain('.partial')
-    expect(await readdir(root)).toEqual(['objects'])
-  })
+      const [object] = store.list()
+      expect(object?.path.startsWith(join(root, 'objects/'))).toBe(true)
+      expect(object?.path).not.toContain('.partial')
+      expect(await readdir(root)).toEqual(['objects'])
+    },
+  )
 
-  it('removes unfinished objects, at once and at its next start', async () => {
+  it('removes an unfinished object at once, and those of an earlier store at its start', async () => {
     const root = await directory()
     const store = await openStore(root, openDatabase(':memory:'))
     {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOUR, MINUTE, systemClock } from '../../../src/lib/clock.ts'
+import { HOUR, systemClock } from '../../../src/lib/clock.ts'
 import {
   type Form,
   PRESIGN,
@@ -44,7 +44,7 @@ describe('an answer of the service', () => {
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': shown } })
   })
 
-  it('can be HTML with status 200', async () => {
+  it('can be HTML with status 200, and is JSON after that', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'service',
@@ -56,13 +56,13 @@ describe('an answer of the service', () => {
 
     const replies = [await ask(box.url), await ask(box.url)]
 
-    expect(replies.map(({ headers }) => headers['content-type'])).toEqual([
-      'text/html',
-      'application/json; charset=utf-8',
+    expect(replies.map(({ status, headers }) => [status, headers['content-type']])).toEqual([
+      [200, 'text/html'],
+      [200, 'application/json; charset=utf-8'],
     ])
   })
 
-  it('can be damaged JSON, or JSON without a field', async () => {
+  it('can be damaged or empty JSON, or lack the address or the object key', async () => {
     await using box = await sandbox()
     const variants = ['truncated', 'invalid', 'empty', 'empty-object', 'no-url', 'no-key'] as const
     for (const variant of variants)
@@ -73,11 +73,13 @@ describe('an answer of the service', () => {
 
     for (const body of bodies.slice(0, 3)) expect(() => JSON.parse(body)).toThrow()
     expect(JSON.parse(bodies[3] ?? '')).toEqual({})
+    expect(JSON.parse(bodies[4] ?? '')).toHaveProperty('fields.key')
     expect(JSON.parse(bodies[4] ?? '')).not.toHaveProperty('url')
+    expect(JSON.parse(bodies[5] ?? '')).toHaveProperty('fields.policy')
     expect(JSON.parse(bodies[5] ?? '')).not.toHaveProperty('fields.key')
   })
 
-  it('can have additional fields before the others', async () => {
+  it('can have additional fields with a line break before the others', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'json', variant: 'more-fields' })
 
@@ -148,7 +150,7 @@ describe("the service's clock", () => {
     expect(theirs.status).toBe(200)
   })
 
-  it('can be left out of the answer, or sent with an Age header', async () => {
+  it('can be left out of successes and errors, or sent with an Age header', async () => {
     await using box = await sandbox()
     box.faults.add({ at: 'service', kind: 'date', ageSeconds: 300, times: 1 })
     box.faults.add({ at: 'service', kind: 'date', omit: true })
@@ -180,7 +182,6 @@ describe('the service', () => {
       sameKey: true,
       successStatus: '202',
       contentLengthRange: [10, 20],
-      lifetimeMs: MINUTE,
       after: 1,
     })
 

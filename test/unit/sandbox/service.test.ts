@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MINUTE, SECOND, systemClock } from '../../../src/lib/clock.ts'
 import type { Algorithm } from '../../../src/sandbox/service/signature.ts'
 import {
+  type Form,
   PRESIGN,
   presign,
   SECRET,
@@ -19,7 +20,7 @@ const PUBLISHED_DATE = 'Mon, 31 Oct 2022 20:23:10 GMT'
 const frozenAt = (ms: number) => ({ ...systemClock, now: () => ms })
 
 describe('the signature', () => {
-  it('of the published example is accepted', async () => {
+  it('of the published example is what the test client makes, and is accepted with a JSON string', async () => {
     await using box = await sandbox({ clock: frozenAt(Date.parse(PUBLISHED_DATE)) })
 
     const reply = await send(box.url + VALIDATE, {
@@ -35,7 +36,7 @@ describe('the signature', () => {
     expect(typeof JSON.parse(reply.body)).toBe('string')
   })
 
-  it('covers the exact body and query', async () => {
+  it('covers the exact body and query, and a refusal says what differs', async () => {
     await using box = await sandbox()
     const date = new Date().toUTCString()
     const headers = {
@@ -57,7 +58,7 @@ describe('the signature', () => {
     })
   })
 
-  it('does not cover the path of the base address', async () => {
+  it('does not cover the path of the base address, which has no slash at its end', async () => {
     await using box = await sandbox({ basePath: '/deep/api/' })
     const date = new Date().toUTCString()
 
@@ -70,15 +71,15 @@ describe('the signature', () => {
     expect(await presign(box.url)).toHaveProperty('fields.key')
   })
 
-  it.each<[Algorithm, () => { publicKey: string; sign(text: string): Buffer }]>([
-    ['rsa-sha1', () => pair('rsa', 'sha1')],
-    ['rsa-sha256', () => pair('rsa', 'sha256')],
-    ['rsa-sha512', () => pair('rsa', 'sha512')],
-    ['rsa-pss-sha256', () => pair('rsa', 'sha256', { padding: 6, saltLength: 32 })],
-    ['ecdsa-p256-sha256', () => pair('ec', 'sha256')],
-    ['ecdsa-p256-sha256', () => pair('ec', 'sha256', { dsaEncoding: 'ieee-p1363' })],
-    ['ed25519', () => pair('ed25519', null)],
-  ])('is verified with a public key: %s', async (algorithm, make) => {
+  it.each<[Algorithm, string, () => { publicKey: string; sign(text: string): Buffer }]>([
+    ['rsa-sha1', 'PKCS #1', () => pair('rsa', 'sha1')],
+    ['rsa-sha256', 'PKCS #1', () => pair('rsa', 'sha256')],
+    ['rsa-sha512', 'PKCS #1', () => pair('rsa', 'sha512')],
+    ['rsa-pss-sha256', 'PSS', () => pair('rsa', 'sha256', { padding: 6, saltLength: 32 })],
+    ['ecdsa-p256-sha256', 'DER', () => pair('ec', 'sha256')],
+    ['ecdsa-p256-sha256', 'IEEE P1363', () => pair('ec', 'sha256', { dsaEncoding: 'ieee-p1363' })],
+    ['ed25519', 'raw', () => pair('ed25519', null)],
+  ])('is verified with a public key: %s, written as %s', async (algorithm, _, make) => {
     const key = make()
     await using box = await sandbox({
       stringToSign: '{method}\\n{path}\\n{date}',
@@ -100,7 +101,7 @@ describe('the signature', () => {
     expect([right.status, wrong.status]).toEqual([200, 401])
   })
 
-  it('may be replaced by a valid API key', async () => {
+  it('can be replaced by a valid API key, and not by another key', async () => {
     await using box = await sandbox()
     const call = (key: string) =>
       send(box.url + PRESIGN, {
@@ -125,18 +126,21 @@ describe('the date', () => {
     ['a second older', now - 15 * MINUTE - SECOND, 401],
     ['exactly 15 minutes ahead', now + 15 * MINUTE, 200],
     ['a second further ahead', now + 15 * MINUTE + SECOND, 401],
-  ])('may differ by at most 15 minutes: %s', async (_, ms, status) => {
-    await using box = await sandbox({ clock: frozenAt(now) })
-    const headers = signedHeaders(PRESIGN, { Account: '123' }, new Date(ms).toUTCString())
+  ])(
+    'can differ by at most 15 minutes from the clock that the answer shows: %s',
+    async (_, ms, status) => {
+      await using box = await sandbox({ clock: frozenAt(now) })
+      const headers = signedHeaders(PRESIGN, { Account: '123' }, new Date(ms).toUTCString())
 
-    const reply = await send(box.url + PRESIGN, { headers })
+      const reply = await send(box.url + PRESIGN, { headers })
 
-    expect(reply.status).toBe(status)
-    expect(reply.headers.date).toBe(PUBLISHED_DATE)
-  })
+      expect(reply.status).toBe(status)
+      expect(reply.headers.date).toBe(PUBLISHED_DATE)
+    },
+  )
 
   it.each(['Tue, 31 Oct 2022 20:23:10 GMT', ''])(
-    'must be written as RFC 1123: "%s"',
+    'must be a correct date of RFC 1123, not "%s"',
     async (date) => {
       await using box = await sandbox({ clock: frozenAt(now) })
 
@@ -151,17 +155,17 @@ describe('the date', () => {
 })
 
 describe('the identity', () => {
-  it.each<[string, Record<string, string>, number]>([
-    [BULK, { Partner: 'acme' }, 200],
-    [BULK, { Account: '123' }, 401],
-    [VALIDATE, { Partner: 'acme' }, 200],
-  ])('for %s with %j is answered with %i', async (path, who, status) => {
+  it.each<[string, Record<string, string>, number, string | undefined]>([
+    [BULK, { Partner: 'acme' }, 200, undefined],
+    [BULK, { Account: '123' }, 401, 'identity-missing'],
+    [VALIDATE, { Partner: 'acme' }, 200, undefined],
+  ])('for %s with %j is answered with %i and the code %s', async (path, who, status, code) => {
     await using box = await sandbox()
 
     const reply = await send(box.url + path, { headers: signedHeaders(path, who) })
 
     expect(reply.status).toBe(status)
-    if (status !== 200) expect(JSON.parse(reply.body)).toHaveProperty('message')
+    expect(JSON.parse(reply.body).code).toBe(code)
   })
 
   it('is read from headers with the configured prefix', async () => {
@@ -178,21 +182,37 @@ describe('the identity', () => {
 })
 
 describe('the form', () => {
-  it('names a new object each time, and its key ends with the partner and the time', async () => {
-    await using box = await sandbox({ clock: frozenAt(Date.parse('2027-01-04T10:15:30.123Z')) })
+  const clock = frozenAt(Date.parse('2027-01-04T10:15:30.123Z'))
+  const issue = async (url: string): Promise<Form> => {
     const who = { Partner: 'acme', PartnerAccount: '42' }
-    const ask = async () => {
-      const headers = signedHeaders(PRESIGN, who, 'Mon, 04 Jan 2027 10:15:30 GMT')
-      return JSON.parse((await send(box.url + PRESIGN, { headers })).body)
-    }
+    const headers = signedHeaders(PRESIGN, who, 'Mon, 04 Jan 2027 10:15:30 GMT')
+    return JSON.parse((await send(url + PRESIGN, { headers })).body)
+  }
 
-    const [one, two] = [await ask(), await ask()]
+  it('names a new object each time, and its key ends with the partner and the time', async () => {
+    await using box = await sandbox({ clock })
+
+    const [one, two] = [await issue(box.url), await issue(box.url)]
 
     expect(one.fields.key).toMatch(/acme_20270104101530\.xml$/)
     expect(one.fields.key).not.toBe(two.fields.key)
-    expect(one.url).toBe(box.storageUrl)
-    expect(one.fileUrl).toBe(`${box.storageUrl}/${one.fields.key}`)
-    expect(Object.keys(one.fields).sort()).toEqual([
+  })
+
+  it('has the addresses of the bucket and of the object', async () => {
+    await using box = await sandbox({ clock })
+
+    const form = await issue(box.url)
+
+    expect(form.url).toBe(box.storageUrl)
+    expect(form.fileUrl).toBe(`${box.storageUrl}/${form.fields.key}`)
+  })
+
+  it('has only the fields of an S3 form', async () => {
+    await using box = await sandbox({ clock })
+
+    const form = await issue(box.url)
+
+    expect(Object.keys(form.fields).sort()).toEqual([
       'key',
       'policy',
       'success_action_status',
@@ -202,12 +222,19 @@ describe('the form', () => {
       'x-store-security-token',
       'x-store-signature',
     ])
-    const policy = JSON.parse(Buffer.from(one.fields.policy, 'base64').toString())
+  })
+
+  it('has a policy that ends after 15 minutes and allows a file of 1 byte to 5 GiB', async () => {
+    await using box = await sandbox({ clock })
+
+    const { policy: encoded = '' } = (await issue(box.url)).fields
+
+    const policy = JSON.parse(Buffer.from(encoded, 'base64').toString())
     expect(policy.expiration).toBe('2027-01-04T10:30:30.123Z')
     expect(policy.conditions).toContainEqual(['content-length-range', 1, 5 * 2 ** 30])
   })
 
-  it('is refused on other routes and methods', async () => {
+  it('is not issued by another method, on another route or outside the base address', async () => {
     await using box = await sandbox()
 
     const get = await send(box.url + PRESIGN, { method: 'GET' })
@@ -219,7 +246,7 @@ describe('the form', () => {
 })
 
 describe('the log of requests', () => {
-  it('shows route, status, account and key, and no secret', async () => {
+  it('shows side, route, status, account and key, and no secret', async () => {
     await using box = await sandbox()
     const form = await presign(box.url)
 

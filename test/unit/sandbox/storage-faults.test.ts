@@ -10,7 +10,6 @@ import {
   postHead,
   presign,
   RawConnection,
-  send,
 } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts'
@@ -34,7 +33,7 @@ async function store(box: Sandbox) {
 
 describe('an error of S3', () => {
   it.each(['headers', 'fields', 'middle'] as const)(
-    'can come before the end of the body: %s',
+    'can come before the end of the body, end the connection and store nothing: %s',
     async (point) => {
       await using box = await sandbox()
       box.faults.add({
@@ -82,7 +81,7 @@ describe('an error of S3', () => {
     expect(posts.map(({ connection }) => connection)).toEqual([1, 1])
   })
 
-  it('at the end of the body stores nothing', async () => {
+  it('at the end of the body can have a Retry-After, and stores nothing', async () => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',
@@ -105,7 +104,7 @@ describe('an error of S3', () => {
     ['destroy', 'rst'],
     ['hold', 'open'],
     ['cut', 'rst'],
-  ])('in the middle of the body can end the connection in four ways: %s', async (ending, end) => {
+  ])('before the file can leave the connection in four ways: %s gives %s', async (ending, end) => {
     await using box = await sandbox()
     box.faults.add({
       at: 'storage',
@@ -126,7 +125,7 @@ describe('an error of S3', () => {
     else if (ending !== 'destroy') expect(raw.text).toContain('</Error>')
   })
 
-  it('can have its XML in several shapes', async () => {
+  it('can have a byte order mark, a namespace, CDATA, entities, half of its XML, or 10 MB', async () => {
     await using box = await sandbox()
     const styles = ['bom', 'namespace', 'cdata', 'entities', 'truncated', 'huge'] as const
     for (const style of styles) {
@@ -140,32 +139,38 @@ describe('an error of S3', () => {
     expect(bodies.get('namespace')).toContain('<Error xmlns=')
     expect(bodies.get('cdata')).toContain('<Code><![CDATA[SlowDown]]></Code>')
     expect(bodies.get('entities')).toContain('<!ENTITY l9 "&l8;')
-    expect(bodies.get('truncated')).not.toContain('</Error>')
+    expect(bodies.get('truncated')).toMatch(/<Error>(?!.*<\/Error>)/s)
     expect(bodies.get('huge')?.length).toBeGreaterThan(10_000_000)
   })
 })
 
 describe('a connection to the storage', () => {
-  it.each(['fin', 'rst'] as const)('can end by %s as soon as it is accepted', async (how) => {
-    await using box = await sandbox()
-    box.faults.add({ at: 'storage', kind: 'refuse', how, times: 1 })
+  it.each(['fin', 'rst'] as const)(
+    'can end by %s as soon as it is accepted, and the next is served',
+    async (how) => {
+      await using box = await sandbox()
+      box.faults.add({ at: 'storage', kind: 'refuse', how, times: 1 })
 
-    using raw = new RawConnection(box.storageUrl)
+      using raw = new RawConnection(box.storageUrl)
 
-    expect(await raw.closed).toBe(how)
-    expect((await store(box)).status).toBe(201)
-  })
+      expect(await raw.closed).toBe(how)
+      expect((await store(box)).status).toBe(201)
+    },
+  )
 
-  it.each(['fin', 'rst'] as const)('can end by %s before the body', async (how) => {
-    await using box = await sandbox()
-    box.faults.add({ at: 'storage', kind: 'drop', point: 'headers', how })
-    using raw = new RawConnection(box.storageUrl)
+  it.each(['fin', 'rst'] as const)(
+    'can end by %s before the body, and the log shows no answer',
+    async (how) => {
+      await using box = await sandbox()
+      box.faults.add({ at: 'storage', kind: 'drop', point: 'headers', how })
+      using raw = new RawConnection(box.storageUrl)
 
-    raw.write(postHead(box.storageUrl, 1000))
+      raw.write(postHead(box.storageUrl, 1000))
 
-    expect(await raw.closed).toBe(how)
-    expect(box.requests()).toMatchObject([{ status: null, bytes: 0, faults: ['drop'] }])
-  })
+      expect(await raw.closed).toBe(how)
+      expect(box.requests()).toMatchObject([{ status: null, bytes: 0, faults: ['drop'] }])
+    },
+  )
 
   it('can end at its second request, and not before', async () => {
     await using box = await sandbox()
@@ -182,7 +187,7 @@ describe('a connection to the storage', () => {
   it.each([
     [1, 999],
     [-1, 1],
-  ])('can end at byte %i of the file', async (fileByte, left) => {
+  ])('can end at byte %i of the file and store nothing', async (fileByte, left) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'drop-at-byte', fileByte, how: 'rst' })
     const tail = '\r\n----\r\n'.length + 'aBoundaryOfTheTests7'.length
@@ -201,39 +206,44 @@ describe('a connection to the storage', () => {
     ['rst', false],
     ['silence', true],
     ['silence', false],
-  ] as const)('can end by %s after the whole body, stored: %s', async (how, stored) => {
+  ] as const)(
+    'can end by %s after the whole body without an answer, stored: %s',
+    async (how, stored) => {
+      await using box = await sandbox()
+      box.faults.add({ at: 'storage', kind: 'lose-answer', how, stored })
+
+      using raw = await upload(box)
+      const seen = await waitForRequest(box, ({ faults }) => faults.includes('lose-answer'))
+      if (stored) await waitForObjects(box, 1)
+      if (how === 'silence') {
+        await waitForRequest(box, ({ n, fileBytes }) => n === seen.n && fileBytes === FILE.length)
+        raw.socket.destroy()
+        await waitForRequest(box, ({ n, endedAt }) => n === seen.n && endedAt !== null)
+      } else expect(await raw.closed).toBe(how)
+
+      expect(box.objects()).toHaveLength(stored ? 1 : 0)
+      expect(raw.text).toBe('')
+    },
+  )
+
+  it('can announce its end with Connection: close, and end by FIN', async () => {
     await using box = await sandbox()
-    box.faults.add({ at: 'storage', kind: 'lose-answer', how, stored })
+    box.faults.add({ at: 'storage', kind: 'connection-close' })
 
     using raw = await upload(box)
-    const seen = await waitForRequest(box, ({ faults }) => faults.includes('lose-answer'))
-    if (how === 'silence') await waitForRequest(box, ({ n, bytes }) => n === seen.n && bytes > 1000)
-    else expect(await raw.closed).toBe(how)
 
-    if (stored) await waitForObjects(box, 1)
-    expect(box.objects()).toHaveLength(stored ? 1 : 0)
-    expect(raw.text).toBe('')
+    expect(await raw.until('</PostResponse>')).toMatch(/connection: close/i)
+    expect(await raw.closed).toBe('fin')
   })
 
-  it('can announce its end with Connection: close, or end while it is idle', async () => {
+  it('can announce a timeout, and end by RST while it is idle', async () => {
     await using box = await sandbox()
-    box.faults.add({ at: 'storage', kind: 'connection-close', times: 1 })
-    box.faults.add({
-      at: 'storage',
-      kind: 'keep-alive',
-      seconds: 1,
-      closeAfterMs: 5,
-      how: 'rst',
-      after: 1,
-    })
+    box.faults.add({ at: 'storage', kind: 'keep-alive', seconds: 1, closeAfterMs: 5, how: 'rst' })
 
-    using closing = await upload(box)
-    expect(await closing.until('</PostResponse>')).toMatch(/connection: close/i)
-    expect(await closing.closed).toBe('fin')
+    using raw = await upload(box)
 
-    using idle = await upload(box)
-    expect(await idle.until('</PostResponse>')).toMatch(/keep-alive: timeout=1\r\n/i)
-    expect(await idle.closed).toBe('rst')
+    expect(await raw.until('</PostResponse>')).toMatch(/keep-alive: timeout=1\r\n/i)
+    expect(await raw.closed).toBe('rst')
   })
 })
 
@@ -261,7 +271,7 @@ describe('the pace of the storage', () => {
   it.each([
     ['request-timeout', 'RequestTimeout'],
     ['rst', null],
-  ] as const)('can stall and then fail: %s', async (afterwards, code) => {
+  ] as const)('can stall, then fail and store nothing: %s', async (afterwards, code) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'stall', fileByte: 1, ms: 1, afterwards })
 
@@ -285,23 +295,23 @@ describe("an answer's bytes", () => {
   })
 
   it.each([
-    ['garbage', 'not HTTP'],
-    ['two-answers', 'HTTP/1.1 201'],
-    ['without-cr', '\n\n<'],
-    ['both-lengths', 'transfer-encoding'],
-    ['folded-header', 'x-folded: a\r\n b'],
-    ['oversized-headers', 'set-cookie: xxx'],
-  ] as const)('can be invalid HTTP: %s', async (what, shown) => {
+    ['garbage', /not HTTP/],
+    ['two-answers', /^HTTP\/1\.1 500 .*\{\}HTTP\/1\.1 201 /s],
+    ['without-cr', /^HTTP\/1\.1 201 Created\n[^\r]*<\/PostResponse>$/],
+    ['both-lengths', /transfer-encoding: chunked\r\n.*content-length: /s],
+    ['folded-header', /x-folded: a\r\n b\r\n/],
+    ['oversized-headers', /set-cookie: xxx/],
+  ] as const)('can be invalid or unusual HTTP, and end by FIN: %s', async (what, shown) => {
     await using box = await sandbox()
     box.faults.add({ at: 'storage', kind: 'raw', what })
 
     using raw = await upload(box)
 
-    expect(await raw.until(shown)).toBeDefined()
     expect(await raw.closed).toBe('fin')
+    expect(raw.text).toMatch(shown)
   })
 
-  it('can come chunked, compressed or one by one', async () => {
+  it('can come chunked, compressed, or byte by byte and complete', async () => {
     await using box = await sandbox()
     for (const how of ['chunked', 'gzip', 'byte-by-byte'] as const) {
       box.faults.add({ at: 'storage', kind: 'transfer', how, times: 1 })
@@ -324,13 +334,12 @@ describe("an answer's bytes", () => {
 })
 
 describe('Expect: 100-continue', () => {
-  it('is answered before the body comes', async () => {
+  it('is answered with 100 before the body comes', async () => {
     await using box = await sandbox()
     using raw = new RawConnection(box.storageUrl)
 
     raw.write(postHead(box.storageUrl, 10).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'))
 
     expect(await raw.until('\r\n\r\n')).toMatch(/^HTTP\/1\.1 100 /)
-    expect((await send(box.storageUrl, { method: 'GET' })).status).toBe(405)
   })
 })

@@ -17,7 +17,7 @@ const selects = (targeting: Partial<SandboxTargeting>, posting: Partial<SandboxP
   targetingTest({ ...NOTHING, ...targeting })({ ...EMPTY, ...posting })
 
 describe('the targeting of the sandbox', () => {
-  it('selects the plural of each singular, and not the singular of its plural', () => {
+  it('selects with each singular its plural, and with a plural not its singular', () => {
     const wrong = PLURALS.filter(
       ([one, many]) =>
         !selects({ jobTitles: [one] }, { title: `Senior ${many}` }) ||
