@@ -31,7 +31,7 @@ describe('the sandbox assumes that', () => {
     }
   })
 
-  it('unknown and repeated parameters are mistakes, and a plus sign is a space', async () => {
+  it('unknown and repeated parameters are refused, and a plus sign is a space', async () => {
     const { url } = await sandbox()
     await create(url, { name: 'Night nurses' })
     const search = (query: string) => call(url, 'GET', CAMPAIGNS + query)
@@ -57,7 +57,7 @@ describe('the sandbox assumes that', () => {
     expect((await call(url, 'POST', PRESIGN, undefined, { who: ACCOUNT })).status).toBe(200)
   })
 
-  it('both lists of editable fields hold: all of the body, and targeting', async () => {
+  it('an update can change a field of its body and the targeting at once', async () => {
     const { url } = await sandbox()
     await upload(url, feedOf({ title: 'Nurse' }))
     const { json } = await create(url)

@@ -1,7 +1,9 @@
 // These tests check sections 5 and 9 of the service's specification: authentication and versioning. Each test has a
 // sentence of the specification as its name.
 
+import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { SECRET } from '../../helpers/sandbox/client.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { ACCOUNT, CAMPAIGNS, call, PARTNER, PRESIGN } from '../../helpers/sandbox/vendor.ts'
 
@@ -38,18 +40,19 @@ describe('Authentication', () => {
     },
   )
 
-  it('X-SVC-Account: Required if X-SVC-Partner is absent', async () => {
+  it('X-SVC-Account: Required if X-SVC-Partner is absent, and must be known', async () => {
     expect(await statuses({ who: ACCOUNT })).toEqual([200, 200])
     expect(await statuses({ who: {} })).toEqual([401, 401])
     expect(await statuses({ who: { 'X-SVC-Account': '124' } })).toEqual([403, 403])
   })
 
-  it('X-SVC-Partner: Required if X-SVC-Account is absent', async () => {
+  it('X-SVC-Partner: Required if X-SVC-Account is absent, and must be known', async () => {
     expect(await statuses({ who: PARTNER })).toEqual([200, 200])
+    expect(await statuses({ who: {} })).toEqual([401, 401])
     expect(await statuses({ who: { ...PARTNER, 'X-SVC-Partner': 'other' } })).toEqual([403, 403])
   })
 
-  it('X-SVC-PartnerAccount: Required if X-SVC-Partner is present', async () => {
+  it('X-SVC-PartnerAccount: Required if X-SVC-Partner is present, not enough alone, and must be known', async () => {
     expect(await statuses({ who: { 'X-SVC-Partner': 'acme' } })).toEqual([401, 401])
     expect(await statuses({ who: { 'X-SVC-PartnerAccount': '42' } })).toEqual([401, 401])
     const stranger = { ...PARTNER, 'X-SVC-PartnerAccount': '99' }
@@ -72,10 +75,14 @@ describe('Authentication', () => {
 
   it('X-SVC-Signature: Base64-encoded signature of the request, made with a private key', async () => {
     const { url } = await sandbox()
-    const hex = Buffer.from('AAAAAAAAAAAAAAAAAAAAAAAAAAA=', 'base64').toString('hex')
+    const date = new Date().toUTCString()
+    const hmac = createHmac('sha1', SECRET).update(`GET${CAMPAIGNS}?;;${date}`).digest()
+    const statusIn = async (encoding: 'base64' | 'hex') => {
+      const signature = hmac.toString(encoding)
+      return (await call(url, 'GET', CAMPAIGNS, undefined, { date, signature })).status
+    }
 
-    expect((await call(url, 'GET', CAMPAIGNS)).status).toBe(200)
-    expect((await call(url, 'GET', CAMPAIGNS, undefined, { signature: hex })).status).toBe(401)
+    expect([await statusIn('base64'), await statusIn('hex')]).toEqual([200, 401])
   })
 })
 
@@ -83,6 +90,7 @@ describe('Versioning', () => {
   it('The version is in the path prefix /v1.', async () => {
     const { url } = await sandbox()
 
+    expect((await call(url, 'GET', CAMPAIGNS)).status).toBe(200)
     expect((await call(url, 'GET', CAMPAIGNS.replace('v1', 'v2'))).status).toBe(404)
   })
 })

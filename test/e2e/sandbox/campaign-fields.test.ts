@@ -59,7 +59,7 @@ describe('Campaign (returned by create, read and update)', () => {
     expect([one.json.name, two.json.name]).toEqual(['Nurses', 'Nurses'])
   })
 
-  it('startDate: Desired start', async () => {
+  it('startDate: Desired start, before which nothing is sponsored', async () => {
     const { url } = await sandbox()
     await upload(url, feedOf({ title: 'Nurse' }))
     const startDate = time(HOUR)
@@ -70,15 +70,22 @@ describe('Campaign (returned by create, read and update)', () => {
   })
 
   it('endDate: Desired end; null means active until manually paused or the budget is exhausted', async () => {
-    const { url } = await sandbox()
+    const box = await sandbox()
+    const { url } = box
     await upload(url, feedOf({ title: 'Nurse' }))
     const ended = await create(url, { startDate: time(-2 * HOUR), endDate: time(-HOUR) })
-    const open = await create(url, { endDate: null })
+    const [open, spent] = [
+      await create(url, { endDate: null }),
+      await create(url, { endDate: null, budget: 5 }),
+    ]
 
     expect(ended.json.sponsoredPostings).toBe(0)
-    expect(open.json.sponsoredPostings).toBe(1)
+    expect([open.json.sponsoredPostings, spent.json.sponsoredPostings]).toEqual([1, 1])
     const paused = await update(url, open.json.id, { status: 3 })
     expect(paused.json.sponsoredPostings).toBe(0)
+    await setSpendAndLeads(box, spent.json.id, { spend: 5 })
+    const read = await call(url, 'GET', `${CAMPAIGNS}/${spent.json.id}`)
+    expect(read.json.sponsoredPostings).toBe(0)
   })
 
   it('budget: For monthly campaigns (period = 1) it replenishes at the start of each calendar month', async () => {
@@ -199,6 +206,9 @@ describe('Campaign create body', () => {
 
     const read = await call(box.url, 'GET', `${CAMPAIGNS}/${json.id}`)
     expect(read.json).toMatchObject({ spend: 5, sponsoredPostings: 0 })
+    await setSpendAndLeads(box, json.id, { spend: 0 })
+    const paused = await update(box.url, json.id, { status: 3 })
+    expect(paused.json).toMatchObject({ spend: 0, sponsoredPostings: 0 })
   })
 
   it('For monthly campaigns with null endDate the campaign resumes each month with a fresh budget even if the budget was reached that month', async () => {
@@ -232,7 +242,7 @@ describe('Campaign create body', () => {
     expect((await update(url, json.id, { autoBidLevel: 'fast' })).status).toBe(400)
   })
 
-  it('autoBidLevel: Defaults to accelerated when blank and no cpc is given', async () => {
+  it('autoBidLevel: Defaults to accelerated when blank and no cpc is given, and to null with a cpc', async () => {
     const { url } = await sandbox()
     const levels: unknown[] = []
     for (const blank of ['', null]) {
@@ -302,7 +312,7 @@ describe('Campaign create body', () => {
     expect((await update(url, json.id, { budget: 5 })).json.status).toBe(3)
   })
 
-  it('has these fields and no others', async () => {
+  it('has these fields and no others, and must be an object', async () => {
     const { url } = await sandbox()
 
     for (const field of ['id', 'accountId', 'spend', 'sponsoredPostings', 'leads', 'currency']) {

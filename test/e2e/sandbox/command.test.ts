@@ -38,7 +38,7 @@ const partner = (name: string, account: string) => ({
 })
 
 describe('feedsyncd sandbox', () => {
-  it('without options issues forms to its account and to its partner', async () => {
+  it('without options issues forms to its account and to its partner, and accepts their uploads', async () => {
     const sandbox = await started(sandboxFolder())
 
     const forms = [
@@ -68,7 +68,7 @@ describe('feedsyncd sandbox', () => {
     expect(command.output).toBe(`${JSON.stringify(printed)}\n`)
   })
 
-  it('accepts the callers of a file, each with its own keys and algorithm', async () => {
+  it('accepts the callers of a file, each only with its own keys and algorithm, and prints the first', async () => {
     const directory = sandboxFolder()
     const vendor = generateKeyPairSync('ed25519').privateKey
     const pem = vendor.export({ type: 'pkcs8', format: 'pem' })
@@ -131,7 +131,7 @@ describe('feedsyncd sandbox', () => {
       ],
       'expected one owner for each account: "1" has two owners',
     ],
-  ])('names the problem of a wrong file of callers: %j', async (callers, reason) => {
+  ])('refuses a wrong file of callers with 64 and the problem: %j', async (callers, reason) => {
     const directory = sandboxFolder()
     writeFileSync(join(directory, 'callers.json'), JSON.stringify(callers))
     const args = ['--dir', join(directory, 'sandbox'), '--callers', join(directory, 'callers.json')]
@@ -170,7 +170,7 @@ describe('feedsyncd sandbox', () => {
     expect(await page.json()).toMatchObject({ numRequested: 2 })
   })
 
-  it('issues forms with the host name that the client used', async () => {
+  it('issues forms for the host name that the client used, and accepts the upload there', async () => {
     const sandbox = await started(sandboxFolder(), '--host', '0.0.0.0')
     const elsewhere = { ...sandbox, url: sandbox.url.replace('127.0.0.1', '127.0.0.9') }
 
@@ -185,7 +185,7 @@ describe('feedsyncd sandbox', () => {
     ['--form-lifetime', '15', 'expected a duration such as 30s or 15m'],
     ['--page-size', '0', 'expected a whole number'],
     ['--success-status', '202', 'Allowed choices are 200, 201, 204'],
-  ])('refuses %s %s', async (option, value, reason) => {
+  ])('refuses %s %s with 64: %s', async (option, value, reason) => {
     const { code, stderr } = await runWithin(['sandbox', option, value])
 
     expect([code, stderr]).toEqual([64, expect.stringContaining(reason)])

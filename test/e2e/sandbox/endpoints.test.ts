@@ -203,8 +203,9 @@ describe('Endpoints', () => {
 
   it('POST /v1/campaigns: Create a campaign. Response 200: Campaign.', async () => {
     const { url } = await sandbox()
-    const { json } = await create(url)
+    const { status, json } = await create(url)
 
+    expect(status).toBe(200)
     expect((await search(url)).json.campaigns).toEqual([json])
   })
 

@@ -65,7 +65,7 @@ describe('a knob', () => {
     expect(namesOf((await search('?Name=nurse')).campaigns)).toEqual(names)
   })
 
-  it('nameLength cuts names', async () => {
+  it('nameLength cuts the name of a new campaign', async () => {
     const { url } = await sandboxWith({ nameLength: 3 })
 
     expect((await create(url)).json.name).toBe('Nur')
@@ -82,7 +82,7 @@ describe('a knob', () => {
     expect((await search('?Start=2')).campaigns[0]?.name).toBe(name)
   })
 
-  it('pageSize cuts a larger Num, and largestNum refuses it', async () => {
+  it('pageSize cuts a larger Num, and a Num above largestNum is refused with 400', async () => {
     const { url, search } = await sandboxWith({ pageSize: 2, largestNum: 3 })
     for (const n of [1, 2, 3]) await create(url, { name: `C${n}` })
 
@@ -106,7 +106,7 @@ describe('a knob', () => {
     expect((await (await sandboxWith({ fromCache: null })).search()).fromCache).toBeNull()
   })
 
-  it('listedAfterMs hides a new campaign from searches for this many milliseconds', async () => {
+  it('listedAfterMs hides a new campaign for this time from searches, and not from a read', async () => {
     const { url, search, pass } = await sandboxWith({ listedAfterMs: 60_000 })
     const { json } = await create(url)
 
@@ -116,7 +116,7 @@ describe('a knob', () => {
     expect((await search()).total).toBe(1)
   })
 
-  it('targetingPut lets an update keep the criteria that it does not name', async () => {
+  it('targetingPut with merge lets an update keep the criteria that it does not name', async () => {
     const { url } = await sandboxWith({ targetingPut: 'merge', showTargeting: true })
     const targeting = { jobTitles: ['nurse'], postalCodes: ['02139'] }
     const { json } = await create(url, { targeting })
@@ -142,14 +142,14 @@ describe('a knob', () => {
     expect(await answer.text()).toMatch(body)
   })
 
-  it('largestBody refuses a longer body', async () => {
+  it('largestBody is the limit above which a body is refused with 413', async () => {
     const { url } = await sandboxWith({ largestBody: 100 })
 
     expect((await create(url)).status).toBe(200)
     expect((await create(url, { name: 'x'.repeat(100) })).status).toBe(413)
   })
 
-  it('is refused if its name or its value is wrong', async () => {
+  it('is refused with 400 if its name or its value is wrong', async () => {
     const box = await sandbox()
 
     for (const knobs of [{ color: 'red' }, { start: 2 }, { pageSize: 0 }]) {
@@ -157,7 +157,7 @@ describe('a knob', () => {
     }
   })
 
-  it('can be set by a file at the start', async () => {
+  it('can be set by a file at the start, and a wrong file ends the start with 64', async () => {
     const directory = sandboxFolder()
     const file = join(directory, 'knobs.json')
     writeFileSync(file, '{"errorBody":"none","pageSize":7}')

@@ -71,38 +71,44 @@ describe('docs/sandbox.md', () => {
     ])
   })
 
-  it.skipIf(!isThere('python3'))('shows a client in Python', async () => {
-    const { root } = await startHere()
-    writeFileSync(join(root, 'tour.py'), blocks('python')[0] ?? '')
+  it.skipIf(!isThere('python3'))(
+    'shows a client in Python that uploads a feed and sponsors its posting',
+    async () => {
+      const { root } = await startHere()
+      writeFileSync(join(root, 'tour.py'), blocks('python')[0] ?? '')
 
-    const output = execFileSync('python3', ['tour.py', 'sandbox/sandbox.json'], {
-      cwd: root,
-      encoding: 'utf8',
-    })
+      const output = execFileSync('python3', ['tour.py', 'sandbox/sandbox.json'], {
+        cwd: root,
+        encoding: 'utf8',
+      })
 
-    expect(output).toBe('upload 201\nback True\nsponsors 1\n')
-  })
+      expect(output).toBe('upload 201\nback True\nsponsors 1\n')
+    },
+  )
 
-  it.skipIf(!isThere('curl'))('shows a CI job', async () => {
-    const root = mkdtempSync(join(tmpdir(), 'feedsyncd-job-'))
-    onTestFinished(() => rmSync(root, { recursive: true }))
-    const { steps } = parse(blocks('yaml')[0] ?? '') as { steps: { run: string }[] }
-    const [start = '', ready = '', health = ''] = steps.map(({ run }) => run)
-    const [, ...args] = start.replace(' &', '').replace('8080', '0').split(' ')
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: root, stdio: 'ignore' })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    execFileSync('bash', ['-c', ready], { cwd: root })
-    const { url } = JSON.parse(readFileSync(join(root, 'ready.json'), 'utf8'))
+  it.skipIf(!isThere('curl'))(
+    'shows a CI job that starts a healthy sandbox with its own key',
+    async () => {
+      const root = mkdtempSync(join(tmpdir(), 'feedsyncd-job-'))
+      onTestFinished(() => rmSync(root, { recursive: true }))
+      const { steps } = parse(blocks('yaml')[0] ?? '') as { steps: { run: string }[] }
+      const [start = '', ready = '', health = ''] = steps.map(({ run }) => run)
+      const [, ...args] = start.replace(' &', '').replace('8080', '0').split(' ')
+      const child = spawn(process.execPath, [MAIN, ...args], { cwd: root, stdio: 'ignore' })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      execFileSync('bash', ['-c', ready], { cwd: root })
+      const { url } = JSON.parse(readFileSync(join(root, 'ready.json'), 'utf8'))
 
-    const output = execFileSync(
-      'bash',
-      ['-c', health.replace('http://127.0.0.1:8080', new URL(url).origin)],
-      { cwd: root, encoding: 'utf8' },
-    )
+      const output = execFileSync(
+        'bash',
+        ['-c', health.replace('http://127.0.0.1:8080', new URL(url).origin)],
+        { cwd: root, encoding: 'utf8' },
+      )
 
-    expect(JSON.parse(output)).toMatchObject({ status: 'ok', url })
-    expect(readFileSync(join(root, 'sandbox/service.key'), 'utf8')).toBe('test-key\n')
-  })
+      expect(JSON.parse(output)).toMatchObject({ status: 'ok', url })
+      expect(readFileSync(join(root, 'sandbox/service.key'), 'utf8')).toBe('test-key\n')
+    },
+  )
 
   it('shows a test vector of the signature', () => {
     const value = (name: string) =>
@@ -134,7 +140,7 @@ describe('docs/sandbox.md', () => {
 })
 
 describe('the page at / of the sandbox', () => {
-  it('shows campaigns, objects and the last requests, and escapes their markup', async () => {
+  it('shows clock, faults, campaigns, objects and requests, has a dark style, and escapes markup', async () => {
     const { root, url } = await startHere()
     const name = '<script>alert("x")</script>'
     const signed = execFileSync(
@@ -152,6 +158,8 @@ describe('the page at / of the sandbox', () => {
 
     expect(made.status).toBe(200)
     expect(page).toContain('<h2>Campaigns <span class="dim">1</span></h2>')
+    expect(page).toContain('<h2>Objects <span class="dim">0</span></h2>')
+    expect(page).toContain('<h2>Faults <span class="dim">0</span></h2>')
     expect(page).toContain('prefers-color-scheme: dark')
     expect(page).toContain('<dt>Clock</dt>')
     expect(page).toContain('&#60;script&#62;')

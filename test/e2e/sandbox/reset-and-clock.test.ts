@@ -53,7 +53,7 @@ describe('a reset', () => {
     expect(first).toMatchObject({ id: '48001', sponsored: 1 })
   })
 
-  it('keeps the faults of the start', async () => {
+  it('lets the faults of the start be played again', async () => {
     const box = await sandbox({
       firstFaults: [{ at: 'service', kind: 'answer', status: 503, times: 1 }],
     })
@@ -65,7 +65,7 @@ describe('a reset', () => {
     expect((await create(box.url)).status).toBe(200)
   })
 
-  it('lets no request of the time before change anything', async () => {
+  it('ends a running request, which then changes nothing', async () => {
     const box = await sandbox()
     const gate = box.faults.add({ at: 'service', kind: 'gate', point: 'end' })
     const held = create(box.url).catch((error: unknown) => error)
@@ -80,7 +80,7 @@ describe('a reset', () => {
 })
 
 describe('the clock', () => {
-  it('is read, set, advanced and given back', async () => {
+  it('can be set, advanced and given back, dates answers, and refuses a wrong change with 400', async () => {
     const box = await sandbox()
 
     const set = await setClock(box, { now: '2027-01-04T10:00:00Z' })
@@ -97,7 +97,7 @@ describe('the clock', () => {
     }
   })
 
-  it('decides the age of X-SVC-Date', async () => {
+  it('decides the age of X-SVC-Date, and a refusal says the time', async () => {
     const box = await sandbox()
     await setClock(box, { advance: '16m' })
 
@@ -117,7 +117,7 @@ describe('the clock', () => {
     expect((await post(form, feedOf({ title: 'Nurse' }))).status).toBe(403)
   })
 
-  it('decides the month of a spend, whatever call comes first', async () => {
+  it('decides the month of a spend, whether a read or a new outcome comes first', async () => {
     const box = await sandbox()
     await setClock(box, { now: '2027-01-31T23:59:50Z' })
     const make = () => create(box.url, { budget: 10, period: 1 }, { date: dateOf(box) })
@@ -134,7 +134,7 @@ describe('the clock', () => {
 })
 
 describe('the objects of an account', () => {
-  it('are replaced by the newest write, also if it uses an older form', async () => {
+  it('sponsor by the newest write, even with an older form, and only writes of one key are counted together', async () => {
     const box = await sandbox()
     const [a, b] = [
       (await call(box.url, 'POST', PRESIGN)).json,
@@ -154,7 +154,7 @@ describe('the objects of an account', () => {
     expect(await (await fetch(a.fileUrl)).text()).toBe(feed(4))
   })
 
-  it('are joined by the ids of their postings with the knob accountKeeps, and cleared by a control route', async () => {
+  it('sponsor each id of a posting once with the knob accountKeeps all, and only the newest object with last', async () => {
     const box = await sandbox({ knobs: { accountKeeps: 'all' } })
     await upload(box.url, feedOf({ id: '1', title: 'Nurse' }, { id: '2', title: 'Cook' }))
     await upload(box.url, feedOf({ id: '2', title: 'Nurse' }, { id: '3', title: 'Nurse' }))
@@ -167,9 +167,16 @@ describe('the objects of an account', () => {
     expect((await read(box, all.json.id)).sponsoredPostings).toBe(1)
     await control(box, 'PUT', 'knobs', { accountKeeps: 'all' })
     expect((await read(box, all.json.id)).sponsoredPostings).toBe(4)
+  })
+
+  it('are removed for one account by a control route', async () => {
+    const box = await sandbox()
+    await upload(box.url, feedOf({ title: 'Nurse' }))
+    const { json } = await create(box.url)
+
     await control(box, 'DELETE', 'objects?account=42')
-    expect((await read(box, all.json.id)).sponsoredPostings).toBe(4)
+    expect((await read(box, json.id)).sponsoredPostings).toBe(1)
     await control(box, 'DELETE', 'objects?account=123')
-    expect((await read(box, all.json.id)).sponsoredPostings).toBe(0)
+    expect((await read(box, json.id)).sponsoredPostings).toBe(0)
   })
 })

@@ -18,7 +18,7 @@ function linkOf(path: string): string[] {
   }
 }
 
-it('a full disk is answered with 507, nothing that was acknowledged is lost, and it ends with the space', async () => {
+it('on a full disk calls are answered with 507 and health with 503, nothing that was acknowledged is lost, and with free space both are 200 again', async () => {
   const directory = join(sandboxFolder(), 'disk')
   using disk = new SmallDisk(directory)
   const first = await sandboxProcess(directory)
@@ -92,7 +92,7 @@ it('kill -9 in the middle of writes loses nothing that was acknowledged', async 
   expect(lost).toEqual([])
 })
 
-it('two sandboxes in one directory: the second one ends with 75', async () => {
+it('a second sandbox in the same directory ends with 75, the first goes on, and after its end another one starts', async () => {
   const directory = sandboxFolder()
   const { child, ask } = await sandboxProcess(directory)
 
@@ -104,7 +104,7 @@ it('two sandboxes in one directory: the second one ends with 75', async () => {
   expect((await (await sandboxProcess(directory)).ask('GET', CAMPAIGNS)).status).toBe(200)
 })
 
-it('100,000 postings and 20 titles are counted while other requests are answered, and no file outside of --dir is open', async () => {
+it('100,000 postings and 20 titles are counted while other requests are answered, and no file in /tmp outside of --dir is open', async () => {
   const directory = sandboxFolder()
   const { ask, child, control } = await sandboxProcess(directory)
   const titles = 'nurse cook driver clerk teacher engineer chef welder painter baker'.split(' ')

@@ -8,7 +8,14 @@ import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
 import { sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
-import { ACCOUNT, answerOf, CAMPAIGNS, create, PRESIGN } from '../../helpers/sandbox/vendor.ts'
+import {
+  ACCOUNT,
+  answerOf,
+  CAMPAIGNS,
+  call,
+  create,
+  PRESIGN,
+} from '../../helpers/sandbox/vendor.ts'
 
 const BODY = '{"name": "Nurses"}'
 const hmac = (text: string, secret = SECRET, hash = 'sha1') =>
@@ -127,7 +134,7 @@ const CALLERS = [
 ]
 
 describe('feedsyncd sandbox sign', () => {
-  it('signs for every caller, with a body from a file', async () => {
+  it('signs for each caller that it can sign for, with a body from a file, a query or a method in lower case', async () => {
     const { directory, status } = await home(CALLERS)
     const file = join(directory, 'campaign.json')
     writeFileSync(file, '{"name":"Nürses\\n"}\n')
@@ -144,7 +151,7 @@ describe('feedsyncd sandbox sign', () => {
     [['--account', '77'], 'is a public key, which can only verify signatures'],
     [['--account', '5'], 'the sandbox has no such caller'],
     [['--partner', 'acme', '--partner-account', '44'], 'the sandbox has no such caller'],
-  ])('says why it cannot sign: %j', async (words, reason) => {
+  ])('ends with 64 and says why it cannot sign: %j', async (words, reason) => {
     const { sign } = await home(CALLERS)
 
     const { code, stderr } = await sign('GET', CAMPAIGNS, ...words)
@@ -162,7 +169,7 @@ describe('feedsyncd sandbox sign', () => {
 })
 
 describe('feedsyncd sandbox', () => {
-  it('takes a key that everybody knows, as text or from a file', async () => {
+  it('uses a given key, as text or from a file, and refuses both with 64', async () => {
     const asText = await home(null, '--key', 'known')
     const file = join(asText.directory, 'known.key')
     writeFileSync(file, 'from a file\n')
@@ -176,7 +183,7 @@ describe('feedsyncd sandbox', () => {
     expect(code).toBe(64)
   })
 
-  it('gives ids and form keys in a sequence that --seed decides', async () => {
+  it('gives different form keys, in a sequence that --seed decides', async () => {
     const keysOf = async (seed: string) => {
       const { facts, status, control } = await home(null, '--seed', seed)
       await control('clock', 'PUT', '{"now":"2027-01-04T10:00:00Z"}')
@@ -192,7 +199,7 @@ describe('feedsyncd sandbox', () => {
     expect(two).not.toEqual(one)
   })
 
-  it('writes a ready file while it listens, and answers about its health', async () => {
+  it('has a ready file and good health while it listens, and removes the file at its end', async () => {
     const folder = sandboxFolder()
     const ready = join(folder, 'ready.json')
     const args = ['sandbox', '--dir', join(folder, 'sandbox'), '--ready-file', ready]
@@ -208,33 +215,44 @@ describe('feedsyncd sandbox', () => {
     expect(() => readFileSync(ready)).toThrow('ENOENT')
   })
 
-  it('begins again with --reset, with the same key and ports', async () => {
-    const { directory, facts, status } = await home(null)
-    await status('POST', CAMPAIGNS, '--data', '{"name":"A"}')
-    const base = ['--dir', join(directory, 'sandbox')]
-    const key = readFileSync(facts.keyFile, 'utf8')
-    await fetch(`${new URL(facts.url).origin}/_sandbox/reset`, { method: 'POST' })
+  it('begins with --reset without campaigns and at the first id, with the same key and ports', async () => {
+    const base = ['sandbox', '--json', '--dir', join(sandboxFolder(), 'sandbox')]
+    const start = async (...words: string[]) => {
+      const command = new Command([...base, ...words])
+      onTestFinished(async () => void (await command.stop()))
+      return { command, facts: await eventually(() => JSON.parse(command.output)) }
+    }
+    const first = await start()
+    const secret = readFileSync(first.facts.keyFile, 'utf8').trimEnd()
+    const { json: before } = await create(first.facts.url, {}, { secret })
+    await first.command.stop()
 
-    expect(await status('GET', `${CAMPAIGNS}/48001`)).toBe(404)
-    expect(await status('POST', CAMPAIGNS, '--data', '{"name":"A"}')).toBe(200)
-    expect(await status('GET', `${CAMPAIGNS}/48001`)).toBe(200)
-    expect(readFileSync(facts.keyFile, 'utf8')).toBe(key)
-    const { code, stderr } = await runWithin(['sandbox', ...base])
-    expect([code, stderr]).toEqual([75, expect.stringContaining('another sandbox uses ')])
+    const second = await start('--reset')
+
+    expect(second.facts).toEqual(first.facts)
+    expect(readFileSync(second.facts.keyFile, 'utf8').trimEnd()).toBe(secret)
+    const { json } = await call(second.facts.url, 'GET', CAMPAIGNS, undefined, { secret })
+    expect(json.total).toBe(0)
+    expect((await create(second.facts.url, {}, { secret })).json.id).toBe(before.id)
   })
 })
 
 describe('the journal', () => {
-  it('shows headers, query, body and answer of the newest requests first, without keys', async () => {
+  /** journal sends three requests, and returns a function that lists requests. */
+  async function journal() {
     const box = await sandbox()
     await create(box.url)
     await refused(box.url, { signature: () => 'AAAA' })
     const headers = { ...ACCOUNT, 'X-SVC-ApiKey': 'key-of-the-tests' }
     await fetch(`${box.url}${CAMPAIGNS}?Num=5`, { headers })
-    const get = async (query: string) =>
+    return async (query: string) =>
       answerOf<{ n: number; details: RequestDetails }[]>(
         await fetch(`${box.controlUrl}/requests${query}`),
       )
+  }
+
+  it('shows headers, query, body and answer of the newest requests first, without keys', async () => {
+    const get = await journal()
 
     const { json: list } = await get('')
     const [newest, one] = [list[0]?.details, list.at(-1)?.details]
@@ -245,6 +263,12 @@ describe('the journal', () => {
     expect(JSON.parse(one?.answerBody ?? '')).toMatchObject({ name: 'Nurses' })
     expect(one?.headers).toContainEqual(['X-SVC-Account', '123'])
     expect(newest?.headers).toContainEqual(['X-SVC-ApiKey', '(hidden)'])
+    expect(JSON.stringify(list)).not.toContain('key-of-the-tests')
+  })
+
+  it('finds requests by status, route, time and limit, and refuses a wrong filter with 400', async () => {
+    const get = await journal()
+
     expect((await get('?status=401')).json).toHaveLength(2)
     expect((await get('?status=4xx&limit=1')).json).toMatchObject([{ n: 3 }])
     expect((await get('?route=campaign-create&status=200')).json).toMatchObject([{ n: 1 }])
@@ -254,7 +278,7 @@ describe('the journal', () => {
     }
   })
 
-  it('keeps 64 KiB of a body', async () => {
+  it('shows the length of a body and keeps its first 64 KiB', async () => {
     const box = await sandbox()
     const body = 'x'.repeat(100_000)
     await fetch(box.url + CAMPAIGNS, { method: 'POST', body })

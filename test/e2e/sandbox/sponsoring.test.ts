@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FieldMapping, readMapping } from '../../../src/sandbox/service/posting-reader.ts'
+import { readMapping } from '../../../src/sandbox/service/posting-reader.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
   answerOf,
@@ -16,8 +16,8 @@ import {
 const NURSES = { targeting: { jobTitles: ['nurse'] } }
 
 /** sponsored returns how many postings of a feed the nurses' campaign sponsors. */
-async function sponsored(feed: string | Buffer, fields?: FieldMapping): Promise<number> {
-  const box = await sandbox({ ...(fields !== undefined && { fields }) })
+async function sponsored(feed: string | Buffer): Promise<number> {
+  const box = await sandbox()
   await upload(box.url, feed)
   return (await create(box.url, NURSES)).json.sponsoredPostings
 }
@@ -26,6 +26,14 @@ async function control(box: { controlUrl: string }, what: string, body?: object)
   const sent = body && { method: 'PUT', body: JSON.stringify(body) }
   return answerOf(await fetch(`${box.controlUrl}/${what}`, sent))
 }
+
+describe('a mapping of fields', () => {
+  it('is refused with the place of a field that is unknown', () => {
+    expect(() => readMapping('{"record":"offer","name":"a"}')).toThrow(
+      'fields[0].name: unknown key',
+    )
+  })
+})
 
 describe('the sandbox sponsors', () => {
   it('the postings of the newest upload of the account, and no others', async () => {
@@ -74,9 +82,6 @@ describe('the sandbox sponsors', () => {
     const { json } = await create(box.url, { targeting })
 
     expect(json.sponsoredPostings).toBe(1)
-    expect(() => readMapping('{"record":"offer","name":"a"}')).toThrow(
-      'fields[0].name: unknown key',
-    )
   })
 
   it('nothing of a broken feed, and shows the reason', async () => {
@@ -94,13 +99,18 @@ describe('the sandbox sponsors', () => {
     })
   })
 
-  it('nothing of a feed with a text of more than 16 MiB', async () => {
-    expect(await sponsored(`<jobs><job><title>${'Nurse '.repeat(3e6)}</title></job></jobs>`)).toBe(
-      0,
-    )
+  it('nothing of a feed with a text of more than 16 MiB, and shows the reason', async () => {
+    const box = await sandbox()
+    await upload(box.url, `<jobs><job><title>${'Nurse '.repeat(3e6)}</title></job></jobs>`)
+
+    const { json } = await create(box.url, NURSES)
+
+    expect(json.sponsoredPostings).toBe(0)
+    const { json: listed } = await control(box, `postings?campaign=${json.id}`)
+    expect(listed).toMatchObject({ problem: 'a text is longer than 16 MiB' })
   })
 
-  it('the postings that the control route lists by campaign, at most 1,000 at once', async () => {
+  it('the postings that a control route lists by campaign, at most 1,000 at once and without descriptions; an unknown campaign is answered with 404', async () => {
     const box = await sandbox()
     const postings = Array.from({ length: 1500 }, (_, n) => ({
       ...{ title: n % 3 === 0 ? 'Cook' : 'Nurse', requisitionid: `R${n}` },
@@ -125,7 +135,7 @@ describe('the sandbox sponsors', () => {
     expect((await control(box, 'postings?campaign=1')).status).toBe(404)
   })
 
-  it('until the budget is spent, which the control route can set', async () => {
+  it('until the spend reaches the budget; a control route sets spend and leads, and refuses other changes and campaigns', async () => {
     const box = await sandbox()
     await upload(box.url, feedOf({ title: 'Nurse' }))
     const { json } = await create(box.url, { budget: 10 })

@@ -56,7 +56,7 @@ const FAULTS: readonly FaultRule[] = [
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 it(
-  `during ${SECONDS} s of faults, the daemon loses nothing and repeats only attempts with an unknown outcome`,
+  `during ${SECONDS} s of faults, the daemon loses no feed, repeats only attempts with an unknown outcome, and creates no campaign`,
   async () => {
     await using site = await Site.open({ campaigns: { file: 'campaigns.yaml' } })
     const { sandbox } = site

@@ -105,7 +105,7 @@ describe('the service refuses with 400, with the place,', () => {
     expect([status, json.message]).toEqual([400, expect.stringContaining(message)])
   })
 
-  it('an amount that is no number of JSON, and leads beyond int32', async () => {
+  it('an amount that is too large for a number, and leads beyond int32', async () => {
     const box = await sandbox()
     const { json } = await create(box.url)
 
@@ -135,7 +135,7 @@ describe('the service refuses with 400, with the place,', () => {
 })
 
 describe('as HTTP says, the sandbox', () => {
-  it('ends half a head with 408', async () => {
+  it('answers half a head with 408', async () => {
     const box = await sandbox({ headTimeoutMs: 400 })
 
     for (const url of [box.url, box.storageUrl]) {
@@ -188,7 +188,7 @@ describe('as HTTP says, the sandbox', () => {
   })
 })
 
-describe('a fault is refused with its key', () => {
+describe('a fault', () => {
   it.each([
     [{ status: 200.5 }, 'status'],
     [{ status: -1 }, 'status'],
@@ -203,25 +203,28 @@ describe('a fault is refused with its key', () => {
     [{ retryAfter: 'a\nb' }, 'retryAfter'],
     [{ key: 'a' }, 'key'],
     [{ color: 'red' }, 'color'],
-  ])('%j', async (wrong, key) => {
-    const box = await sandbox()
-    const right = { at: 'service', kind: 'answer', status: 503 }
+  ])(
+    'is refused with 400 and the place of its wrong key, and none is added: %j',
+    async (wrong, key) => {
+      const box = await sandbox()
+      const right = { at: 'service', kind: 'answer', status: 503 }
 
-    const answer = await fetch(`${box.controlUrl}/faults`, {
-      method: 'POST',
-      body: JSON.stringify([right, { ...right, ...wrong }]),
-    })
+      const answer = await fetch(`${box.controlUrl}/faults`, {
+        method: 'POST',
+        body: JSON.stringify([right, { ...right, ...wrong }]),
+      })
 
-    expect(answer.status).toBe(400)
-    expect(((await answer.json()) as { message: string }).message).toMatch(
-      new RegExp(`^faults\\[1\\]\\.${key}\\b`),
-    )
-    expect(box.faults.list()).toEqual([])
-    expect((await create(box.url)).status).toBe(200)
-  })
+      expect(answer.status).toBe(400)
+      expect(((await answer.json()) as { message: string }).message).toMatch(
+        new RegExp(`^faults\\[1\\]\\.${key}\\b`),
+      )
+      expect(box.faults.list()).toEqual([])
+      expect((await create(box.url)).status).toBe(200)
+    },
+  )
 
   it.each(['fin', 'rst'] as const)(
-    'and never meets a control route, even if it refuses all connections: %s',
+    'that refuses all connections of the service by %s lets control routes pass, which can remove it',
     async (how) => {
       const box = await sandbox()
       box.faults.add({ at: 'service', kind: 'refuse', how })
