@@ -31,17 +31,17 @@ export class SendConditions {
   /** useNewKey ends the holds of refused credentials when the key file has a new key. */
   useNewKey(): void {
     const { accounts } = this.#gate
-    const isKeyWanted = accounts.first !== null || this.#conditions.has('key-unreadable')
-    if (isKeyWanted && this.#readNewKey()) accounts.newKey()
+    const isKeyWanted = accounts.firstRefusal !== null || this.#conditions.has('key-unreadable')
+    if (isKeyWanted && this.#readNewKey()) accounts.startWithNewKey()
   }
 
   /** showHold sets the condition of refused credentials or a refused account, and clears both after a try succeeds. */
   showHold(): void {
-    const { isOfKey, isTrusted, refusal } = this.#gate.accounts
-    if (refusal !== null) {
-      const { reason: message, hint, mark } = refusal
-      this.#conditions.clear(isOfKey ? 'account-refused' : 'credentials')
-      this.#conditions.set(isOfKey ? 'credentials' : 'account-refused', { message, hint, mark })
+    const { isKeySuspect, isTrusted, markedRefusal } = this.#gate.accounts
+    if (markedRefusal !== null) {
+      const { reason: message, hint, mark } = markedRefusal
+      this.#conditions.clear(isKeySuspect ? 'account-refused' : 'credentials')
+      this.#conditions.set(isKeySuspect ? 'credentials' : 'account-refused', { message, hint, mark })
     } else if (isTrusted) {
       this.#conditions.clear('credentials')
       this.#conditions.clear('account-refused')

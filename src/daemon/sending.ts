@@ -72,7 +72,7 @@ export class Sending {
     this.#sendQueue.release()
     this.#sendConditions.showHold()
     // If no account is left that can probe an origin that is down, the accounts that have probed it probe again.
-    if (!this.#startDue(signal, news) && this.#gate.origins.nextRound())
+    if (!this.#startDue(signal, news) && this.#gate.origins.startProbeRound())
       this.#startDue(signal, news)
   }
 
@@ -141,11 +141,11 @@ export class Sending {
   /** health returns what `status` shows about the service. */
   health(): Pick<DaemonState, 'service' | 'serviceReason' | 'nextProbeAt'> {
     const { nextProbeAt, reason, state } = this.#gate.origins.health()
-    const { first, isOfKey } = this.#gate.accounts
-    const refused = isOfKey ? 'credentials' : 'degraded'
+    const { firstRefusal, isKeySuspect } = this.#gate.accounts
+    const refused = isKeySuspect ? 'credentials' : 'degraded'
     return {
-      service: first === null || state === 'down' ? state : refused,
-      serviceReason: state === 'down' ? reason : (first?.reason ?? reason),
+      service: firstRefusal === null || state === 'down' ? state : refused,
+      serviceReason: state === 'down' ? reason : (firstRefusal?.reason ?? reason),
       nextProbeAt,
     }
   }

@@ -19,9 +19,10 @@ import { type Confirmation, confirm, isSuccess, type SentFile } from './confirma
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
 
+/** Judgement is what an answer means. `failure` is the result of a `moved` that is not followed. */
 export type Judgement = Confirmation | { kind: 'moved'; to: URL; failure: Failure }
 
-/** judgeReply judges an answer of storage. */
+/** judgeReply judges an answer of storage. `wallNow`, in wall ms, turns the date of a Retry-After into a wait. */
 export function judgeReply(reply: HttpReply, sent: SentFile, wallNow: number): Judgement {
   const { status } = reply
   const { facts } = sent
@@ -57,7 +58,7 @@ export function judgeReply(reply: HttpReply, sent: SentFile, wallNow: number): J
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
 
-/** judgeMove follows a redirect only to the form's host or a host below it, with the same protocol. */
+/** judgeMove allows a redirect only to the form's host or a host below it, with the same protocol and no secret. */
 function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>): Judgement {
   const { status } = reply
   const { location } = reply.headers
@@ -77,7 +78,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>)
   return isAllowed ? { kind: 'moved', to, failure } : { kind: 'failed', failure }
 }
 
-/** ROW_OF maps the failures that do not depend on how much was sent. */
+/** ROW_OF has the rows of the missing answers whose row does not depend on how many bytes were sent. */
 const ROW_OF = {
   unreachable: RULES.unreachable,
   certificate: RULES.untrusted,
@@ -87,7 +88,7 @@ const ROW_OF = {
   aborted: RULES.stalled,
 }
 
-/** judgeNoAnswer judges a request without an answer. `announced` is the size of its whole body in bytes. */
+/** judgeNoAnswer judges a request without an answer. `announced` is the size of the whole request body in bytes. */
 export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: string): Failure {
   const { bytesSent, code, why } = answer
   const common = { code, reason: noAnswerText('storage', answer), origin }
@@ -107,7 +108,10 @@ export function judgeNoAnswer(answer: NoAnswer, announced: number, origin: strin
 /** ABOUT_SIZE are the rows of an `<Error>` that refuses the size of the file. */
 const ABOUT_SIZE: readonly Rule[] = [RULES.tooLarge, RULES.tooSmall]
 
-/** ruleOfError judges the error of a file whose size the form allows: no other file is sent. */
+/**
+ * ruleOfError returns the row of an error document. The sender posts a file only if the form allows its size, so an
+ * error about the size contradicts a form that names sizes.
+ */
 function ruleOfError({ code, message }: StorageError, status: number, facts: FormFacts): Rule {
   if (code === 'AccessDenied' && /policy expired/i.test(message)) return RULES.policyExpired
   if (code === 'AccessDenied' && /extra input fields/i.test(message)) return RULES.requestRefused
@@ -118,7 +122,7 @@ function ruleOfError({ code, message }: StorageError, status: number, facts: For
   return rule ?? ruleOfAnswer(status, otherwise)
 }
 
-/** ruleOfAnswer judges by the status. `otherwise`: the rule of a status that says nothing. */
+/** ruleOfAnswer returns the row of a status; `otherwise` is the row of a status below 500 that no row names. */
 function ruleOfAnswer(status: number, otherwise: Rule): Rule {
   return ruleOfStatus('storage', status) ?? (status >= 500 ? RULES.storageError : otherwise)
 }

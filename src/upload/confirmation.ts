@@ -12,7 +12,7 @@ export type Confirmation =
   | { kind: 'stored'; etagVerified: boolean; warning: string | null }
   | { kind: 'failed'; failure: Failure }
 
-/** Storage sends these statuses without a body. If the form names the status, it is enough. */
+/** Storage sends these statuses without a body. Such an answer confirms the file if the form names the status. */
 const BARE: ReadonlySet<number> = new Set([200, 204])
 
 /** isSuccess reports whether a status can mean success: a 2xx, or the redirect that the form asks for. */
@@ -23,7 +23,7 @@ export function isSuccess(status: number, { expectedStatus }: FormFacts): boolea
 /** SentFile is the file that storage answers about, and the form that it was sent with. */
 export interface SentFile {
   facts: FormFacts
-  /** In hex. */
+  /** In lower-case hex. */
   md5: string
 }
 
@@ -41,7 +41,7 @@ export function confirm(
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
-    // Storage might have the file nevertheless.
+    // After one of these two, storage might have the file nevertheless.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
     return { kind: 'failed', failure: failureOf(rule, { ...common, code, reason, ambiguous }) }
@@ -53,11 +53,11 @@ export function confirm(
     readEtag(headers.etag) ??
     readEtag(body.kind === 'posted' ? body.etag : null) ??
     readEtag(redirect?.searchParams.get('etag'))
-  const isNamed = status === facts.expectedStatus
+  const isExpected = status === facts.expectedStatus
   const stored: Confirmation = {
     kind: 'stored',
     etagVerified: etag?.value === md5,
-    warning: isNamed
+    warning: isExpected
       ? null
       : `storage answered ${status} and the form names ${facts.expectedStatus}; the file counts as stored`,
   }
@@ -78,7 +78,7 @@ export function confirm(
     redirect !== null ||
     (etag !== null && !etag.isWeak) ||
     // A cut answer proves nothing: storage can send spaces until it knows the result.
-    (isNamed && BARE.has(status) && !reply.bodyCut)
+    (isExpected && BARE.has(status) && !reply.bodyCut)
   if (isConfirmed) return stored
   return notStored(
     RULES.unconfirmed,
@@ -110,8 +110,8 @@ function redirectOf(location: string | undefined, { redirect }: FormFacts): URL 
 }
 
 /**
- * isKeyOf compares an object key with the form's. Storage replaces "${filename}" with the name of the file, and some
- * storages escape the key as in an address.
+ * isKeyOf returns whether storage named the object key of the form. Storage replaces "${filename}" in the key with the
+ * name of the file, and some storages escape the key as in an address.
  */
 function isKeyOf(named: string, { form }: FormFacts): boolean {
   const key = form.fields.find(([name]) => name.toLowerCase() === 'key')?.[1] ?? ''
@@ -119,7 +119,7 @@ function isKeyOf(named: string, { form }: FormFacts): boolean {
   return named === ours || named === encodeURIComponent(ours) || named === encodeURI(ours)
 }
 
-/** isEncrypted recognises KMS and customer keys: the ETag then looks like an MD5 but is not one. */
+/** isEncrypted returns whether a KMS or customer key encrypts the object: its ETag looks like an MD5 but is not one. */
 function isEncrypted(headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(headers).some(
     ([name, value]) =>

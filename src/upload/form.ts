@@ -12,21 +12,22 @@ export interface FormFacts {
   origin: string
   /** The object key without secrets, for display. */
   key: string
-  /** The status that means success (specification section 4); 204 if the form names none, as in S3. */
+  /** The status that means success (specification section 4); 204 if the form names no status, as in S3. */
   expectedStatus: number
-  /** The form's address for a redirect after success; storage then answers 303. */
+  /** The address to which storage redirects with 303 after success; null if the form asks for no redirect. */
   redirect: URL | null
   /** Wall ms; null if the policy has no expiry or cannot be read. */
   expiresAt: number | null
-  /**
-   * The allowed sizes of the file in bytes, without the request around it; null if the policy names no readable ones.
-   */
+  /** The allowed sizes of the file alone, without the request body around it, in bytes; null if the policy has none. */
   sizes: readonly [min: number, max: number] | null
   /** The later address of the file without secrets, for display; null if the service does not name one. */
   fileUrl: string | null
 }
 
-/** readFormFacts ignores unreadable parts of the policy, because storage enforces the policy itself. */
+/**
+ * readFormFacts returns what the form says. It ignores unreadable parts of the policy, because storage enforces the
+ * policy itself. Throws TypeError if `form.url` is not an address.
+ */
 export function readFormFacts(form: UploadForm): FormFacts {
   const url = new URL(form.url)
   const policy = decodePolicy(fieldOf(form, 'policy'))
@@ -76,7 +77,7 @@ function sizeRange(conditions: unknown): FormFacts['sizes'] {
   return null
 }
 
-/** sizeOf returns a number of bytes, or null for any other value: an empty text or a list is not 0. */
+/** sizeOf reads a number of bytes, also from decimal digits; null for any other value: an empty text is not 0. */
 function sizeOf(value: unknown): number | null {
   const isWritten = typeof value === 'string' && /^\d+$/.test(value)
   const size = isWritten ? Number(value) : value

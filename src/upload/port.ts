@@ -12,11 +12,13 @@ export interface Parcel {
   /** The spool file: private, immutable, checked. */
   file: string
   bytes: number
+  /** In lower-case hex. */
   md5: string
+  /** The partner account; null means the configured identity. */
   account: string | null
   /** The path of the file in the folder. */
   path: string
-  /** A person asked for an attempt now: it ignores holds and breakers. */
+  /** True if a person asked for an attempt now: the attempt ignores holds and breakers. */
   isForced: boolean
 }
 
@@ -30,9 +32,9 @@ export interface Tally {
 export interface NotAccepted {
   kind: 'failed'
   failure: Failure
-  /** The next probe of the origin, if it is down; else null. */
+  /** The next probe of the origin; null if the origin is not down. */
   notBefore: number | null
-  /** Why and until when the account waits, if the service refused the credentials; else null. */
+  /** Why and until when the account waits; null if the service did not refuse the credentials. */
   hold: { failure: Failure; until: number } | null
 }
 
@@ -51,13 +53,13 @@ export type Answered =
   | NotAccepted
   | { kind: 'aborted' }
 
-/** Sender has the two steps of an attempt. Neither throws because of the network or the other side. */
+/** Sender has the two steps of an attempt. Neither step throws because of the network, the service or storage. */
 export interface Sender {
-  /** prepare gets a form for the version, or uses the form that an earlier attempt kept. */
+  /** prepare asks for a form for the version, or uses the form that an earlier attempt kept. It sends no file. */
   prepare(parcel: Parcel, tally: Tally, signal: AbortSignal): Promise<Prepared>
   /** post sends the file once. `progress` reports the bytes of the file that the socket has taken so far. */
   post(sending: Sending, tally: Tally, signal: AbortSignal): Promise<Answered>
-  /** forget drops the form of a feed, because its version needs no other attempt. */
+  /** forget drops what earlier attempts of the feed kept. Call it when the feed's version needs no other attempt. */
   forget(feed: string): void
 }
 
@@ -67,11 +69,11 @@ export interface Sending {
   progress?: ((bytesSent: number) => void) | undefined
 }
 
-/** UploadHealth is the worse of two states: the state of the service and the state of its storage. */
+/** UploadHealth is the state of one origin, or of the service and its storages together. */
 export interface UploadHealth {
   /**
-   * `unknown`: no request was sent yet. `degraded`: the last answer was a transient failure, or the storage of single
-   * accounts is down. `down`: a breaker is open.
+   * `unknown`: no request was sent yet. `degraded`: the last request had a transient failure, or an origin is down for
+   * single accounts. `down`: the breaker for all accounts is open.
    */
   state: 'ok' | 'degraded' | 'down' | 'unknown'
   /** A plain sentence; null if ok or unknown. */

@@ -1,4 +1,4 @@
-// Posts one file with one form: the body from the spool, the time limits, the bandwidth and at most one redirect. It
+// Posts one file of the spool with one form, within time limits and a bandwidth. It follows at most one redirect, and
 // returns the result; pipeline/decide/sending.ts decides about another attempt.
 
 import { readFileSync } from 'node:fs'
@@ -16,8 +16,8 @@ import { createMultipartBody } from './multipart.ts'
 import type { Tally } from './port.ts'
 
 /**
- * STALL_MS ends a post after this long without a sent byte. The system buffers up to 4 MB; a line of SLOW_LINE sends
- * them in time.
+ * STALL_MS without a sent byte ends a post. The system buffers up to 4 MB before the line takes a byte, and a line as
+ * slow as SLOW_LINE sends these within STALL_MS.
  */
 const STALL_MS = 5 * MINUTE
 /** SLOW_LINE is the slowest line that is waited for, in bytes a second. */
@@ -27,16 +27,16 @@ const LONGEST_ANSWER_WAIT = 12 * HOUR
 /** ANSWER_PAUSE_MS limits the time between two pieces of storage's answer. */
 const ANSWER_PAUSE_MS = MINUTE
 
-/** Post is what is posted: a file of the spool with a form. */
+/** Post is a file of the spool, and the form with which it is posted. */
 export interface Post extends SentFile {
   /** The spool file. */
   file: string
   bytes: number
   tally: Tally
   progress: ((bytesSent: number) => void) | undefined
-  /** True after a failed post: use a new connection. */
+  /** True after a failed post: the post then opens a new connection. */
   freshConnection: boolean
-  /** See `answerWaitMs`. */
+  /** The number of attempts to send this file that got no answer after its last byte; see `answerWaitMs`. */
   lostAnswers: number
 }
 
@@ -50,7 +50,7 @@ export function answerWaitMs(bytes: number, lostAnswers: number): number {
   return Math.min(onceMs * 2 ** lostAnswers, LONGEST_ANSWER_WAIT)
 }
 
-export type PostResult = Confirmation | { kind: 'aborted' }
+type PostResult = Confirmation | { kind: 'aborted' }
 
 /** Files up to SMALL bytes are read at once in this thread: from the cache, this is faster than in another thread. */
 const SMALL = 256 * 1024
@@ -58,20 +58,25 @@ const SMALL = 256 * 1024
 /** MAX_ANSWER limits the kept part of an answer, in bytes; an error document is below 2 kB. */
 const MAX_ANSWER = 64 * 1024
 
-/** Line is the way to storage. `bandwidth` null means without a limit. */
+/** Line is the way to storage. If `bandwidth` is null, the line has no limit. */
 export interface Line {
   bandwidth: Bandwidth | null
   clock: Clock
   http: HttpClient
 }
 
+/**
+ * postFile posts the file, and posts it again to another address if storage redirects the first post. A spool file that
+ * cannot be read, or has another size than `bytes`, is a failure. postFile fills in the tally, and counts the bytes of
+ * the last post only.
+ */
 export async function postFile(post: Post, line: Line, signal: AbortSignal): Promise<PostResult> {
   const isSmall = post.bytes <= SMALL && line.bandwidth === null
   let file: FileHandle | Buffer
   try {
     file = isSmall ? readFileSync(post.file) : await open(post.file)
   } catch (error) {
-    return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'opened') }
+    return { kind: 'failed', failure: spoolUnusable(post.file, errorCode(error), 'opened') }
   }
   // Close the file here, because a body that is never read would not close it.
   await using _handle = Buffer.isBuffer(file) ? null : file
@@ -79,7 +84,7 @@ export async function postFile(post: Post, line: Line, signal: AbortSignal): Pro
   try {
     size = Buffer.isBuffer(file) ? file.length : (await file.stat()).size
   } catch (error) {
-    return { kind: 'failed', failure: noSpool(post.file, errorCode(error), 'read') }
+    return { kind: 'failed', failure: spoolUnusable(post.file, errorCode(error), 'read') }
   }
   if (size !== post.bytes) return { kind: 'failed', failure: otherSize(size, post.bytes) }
   const first = await postTo({ ...post, content: file, url: post.facts.url }, line, signal)
@@ -122,9 +127,10 @@ async function postTo(
   if (answer.kind === 'no-answer') {
     if (signal.aborted) return { kind: 'aborted' }
     const { code, why } = answer
-    const isUnreadable = why === 'source' && code !== 'body-source'
-    const failure = isUnreadable
-      ? noSpool(post.file, code, 'read')
+    // The code `body-source` means that the file ended early; a failed read has the code of the system.
+    const hasReadFailed = why === 'source' && code !== 'body-source'
+    const failure = hasReadFailed
+      ? spoolUnusable(post.file, code, 'read')
       : judgeNoAnswer(answer, body.length, url.origin)
     return { kind: 'failed', failure: withNextWait(failure, post) }
   }
@@ -139,7 +145,7 @@ function withNextWait(failure: Failure, { bytes, lostAnswers }: Post): Failure {
   return { ...failure, reason }
 }
 
-function noSpool(path: string, code: string | null, how: 'opened' | 'read'): Failure {
+function spoolUnusable(path: string, code: string | null, how: 'opened' | 'read'): Failure {
   if (code === 'ENOENT') {
     const reason = 'the copy of the file in the state directory is gone'
     return failureOf(RULES.spoolChanged, { code: 'spool-gone', reason })

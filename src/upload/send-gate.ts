@@ -1,6 +1,5 @@
-// SendGate decides what may be sent now. `tryStart` begins the delivery of a version, or says why and until when it
-// waits. `withBreaker` decides about each request. Both use the places of upload.concurrency, the breakers of the
-// origins, the accounts on hold and the bandwidth.
+// SendGate decides what may be sent now. `tryStart` begins the delivery of a version, or says what the version waits
+// for: a place, an origin, its account or its turn. `withBreaker` decides about each request of a delivery.
 
 import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -12,16 +11,16 @@ import { Origins, type WaitingAccounts } from './origins.ts'
 /** Permit allows the delivery of one version of a feed. Dispose of it when the delivery has ended. */
 export interface Permit extends Disposable {
   kind: 'permit'
-  /** stored frees the place of a stored file before its record is written. */
+  /** Call stored when storage has the file. It frees the place before the delivery is recorded and has ended. */
   stored(): void
 }
 
 export type Wait =
-  /** Until any attempt ends. */
+  /** The version waits until any attempt ends. */
   | { kind: 'wait'; for: 'place' }
-  /** Until another attempt shows whether the account and the origins answer. */
+  /** The version waits until another attempt shows whether the service accepts the account and the origins answer. */
   | { kind: 'wait'; for: 'turn'; accounts: WaitingAccounts }
-  /** `until`: wall ms. */
+  /** The version waits until `until` (wall ms). */
   | {
       kind: 'wait'
       for: 'origin' | 'account'
@@ -35,21 +34,21 @@ export type NotSent = { kind: 'failed'; failure: Failure } | { kind: 'aborted' }
 interface Applicant {
   feed: string
   account: Account
-  /** See `Parcel`. */
+  /** True if a person asked for an attempt now: the delivery waits only for a place. */
   isForced: boolean
 }
 
 interface RunningDelivery {
   account: Account
-  /** The file is not stored yet. */
+  /** True until the file is stored. */
   isSending: boolean
-  /** A request to the service has no answer yet, so it is unknown whether the service accepts the account. */
+  /** True until the service has given a form: before that, nobody knows whether the service accepts the account. */
   awaitsService: boolean
-  /** The delivery is to probe an origin that is down and has not done so yet. */
+  /** True while the delivery is expected to probe an origin that is down. */
   isProbe: boolean
 }
 
-/** These failures need another form and prove nothing about the health of the origin. */
+/** These failures need another form. They prove nothing against the health of the origin. */
 const ABOUT_THE_FORM: readonly unknown[] = [RULES.policyExpired, RULES.formTokenGone]
 
 export class SendGate {
@@ -96,16 +95,16 @@ export class SendGate {
     return Math.max(0, Math.min(concurrency - sending, 2 * concurrency - this.#sending.size))
   }
 
-  /** released counts the ended account holds and outages: the versions that waited for them are due. */
+  /** released counts the ended account holds and outages. When it grows, the versions that waited for these are due. */
   get released(): number {
     return this.accounts.released + this.#breakersClosed
   }
 
-  /** tryStart takes a place for the delivery and returns its permit, or returns why the version waits. */
+  /** tryStart takes a place for the delivery and returns its permit, or returns what the version waits for. */
   tryStart({ account, feed, isForced }: Applicant): Permit | Wait {
     if (this.places === 0 || this.#sending.has(feed)) return { kind: 'wait', for: 'place' }
-    const origins = this.origins.of(account)
-    const isProbe = origins.some((origin) => this.origins.breaker(origin).isOpen)
+    const origins = this.origins.originsOf(account)
+    const isProbe = origins.some((origin) => this.origins.breakerOf(origin).isOpen)
     if (!isForced) {
       const wait = this.#waitFor(account, origins)
       if (wait !== null) return wait
@@ -121,8 +120,9 @@ export class SendGate {
     }
   }
 
+  /** #waitFor returns what a version of the account, which needs these origins, waits for; null if it may start. */
   #waitFor(account: Account, origins: readonly string[]): Wait | null {
-    const closed = this.origins.closed(origins, account)
+    const closed = this.origins.firstClosed(origins, account)
     if (closed !== null) {
       const { isOwn, failure } = closed
       const until = this.origins.opensAt(failure.origin, account) ?? this.#clock.now()
@@ -135,11 +135,11 @@ export class SendGate {
       return { kind: 'wait', for: 'account', accounts: [account], until, failure }
     }
     const others = [...this.#sending.values()]
-    const down = origins.find((origin) => this.origins.breaker(origin).isOpen)
+    const down = origins.find((origin) => this.origins.breakerOf(origin).isOpen)
     if (down !== undefined && others.some((other) => other.isProbe))
       return { kind: 'wait', for: 'turn', accounts: this.origins.accountsOf(down) }
     // The account might be why the last probe failed, so the others probe first.
-    if (down !== undefined && this.origins.breaker(down).hasProbed(account))
+    if (down !== undefined && this.origins.breakerOf(down).hasProbed(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     const isAsked = others.some((other) => other.awaitsService && other.account === account)
     if (isAsked && !this.accounts.isVerified(account))
@@ -148,33 +148,34 @@ export class SendGate {
   }
 
   /**
-   * withBreaker sends a request if the breaker of the origin allows it, or if a person asked for it (`isForced`), and
-   * passes the result to the breaker.
+   * withBreaker calls `send` if both breakers of the origin, for all accounts and for this account, allow a request, or
+   * if a person asked for it (`isForced`); otherwise it returns the failure `waiting`. The breakers learn the result. A
+   * refusal of several feeds in a row becomes a temporary failure.
    */
   async withBreaker<T extends { kind: string }>(
     origin: string,
     { account, feed, isForced }: { account: Account; feed: string; isForced: boolean },
     send: () => Promise<T | NotSent>,
   ): Promise<T | NotSent> {
-    const breaker = this.origins.breaker(origin)
-    const own = this.origins.breakerOf(origin, account)
+    const breaker = this.origins.breakerOf(origin)
+    const own = this.origins.accountBreakerOf(origin, account)
     const pass = isForced ? breaker.force() : breaker.enter()
-    if (pass === null) return { kind: 'failed', failure: this.origins.waiting(origin, breaker) }
+    if (pass === null) return { kind: 'failed', failure: this.origins.waitingFor(origin, breaker) }
     const ownPass = isForced ? own.force() : own.enter()
     if (ownPass === null) {
       breaker.leave(pass, 'nothing')
-      return { kind: 'failed', failure: this.origins.waiting(origin, own) }
+      return { kind: 'failed', failure: this.origins.waitingFor(origin, own) }
     }
     const sending = this.#sending.get(feed)
     if (sending !== undefined) {
       sending.awaitsService = this.origins.isService(origin)
-      // A delivery with a form probes only the storage of that form, which might be up.
+      // A delivery that has a form sends requests only to the storage of that form, which might be up.
       sending.isProbe &&= sending.awaitsService && !pass.isProbe
     }
     let result: BreakerResult = 'nothing'
     try {
-      const sent = unlessAllAreRejected(await send(), [own, breaker], { account, feed })
-      result = classify(sent)
+      const sent = countRefusal(await send(), [own, breaker], { account, feed })
+      result = breakerResultOf(sent)
       if (sending !== undefined && !('failure' in sent)) sending.awaitsService = false
       return sent
     } finally {
@@ -186,8 +187,8 @@ export class SendGate {
   }
 }
 
-/** classify returns what a result means for the health of its origin. */
-function classify(result: { kind: string } | NotSent): BreakerResult {
+/** breakerResultOf returns what the result of a request means for the health of its origin. */
+function breakerResultOf(result: { kind: string } | NotSent): BreakerResult {
   if (result.kind === 'aborted') return 'nothing'
   if (!('failure' in result)) return 'up'
   const { failure } = result
@@ -195,8 +196,11 @@ function classify(result: { kind: string } | NotSent): BreakerResult {
   return failure.class === 'transient' && !ABOUT_THE_FORM.includes(failure.rule) ? failure : 'up'
 }
 
-/** unlessAllAreRejected makes a refusal of all feeds temporary: no person should have to retry thousands of feeds. */
-function unlessAllAreRejected<T extends { kind: string }>(
+/**
+ * countRefusal counts the feed as refused in each breaker; a success forgets the refused feeds. It returns the result,
+ * or a temporary failure if all feeds are refused: no person should have to retry thousands of feeds.
+ */
+function countRefusal<T extends { kind: string }>(
   result: T | NotSent,
   breakers: readonly Breaker[],
   { account, feed }: { account: Account; feed: string },
@@ -208,11 +212,11 @@ function unlessAllAreRejected<T extends { kind: string }>(
   }
   const { failure } = result
   if (failure.class !== 'broken' || failure.origin === null) return result
-  // A file that might be stored is not sent again without end.
+  // A temporary failure has no last attempt, and a file that might be stored must not be sent again without end.
   if (failure.ambiguous) return result
-  // Each breaker counts the refusal.
-  const isOfAll = breakers.map((breaker) => breaker.countRejected(feed, account)).includes(true)
-  if (!isOfAll) return result
+  // `map` instead of `some`: each breaker has to count the refusal.
+  const refusesAll = breakers.map((breaker) => breaker.countRejected(feed, account)).includes(true)
+  if (!refusesAll) return result
   const { class: kind, hint } = RULES.originRejectsAll
   const reason = `several feeds in a row were refused: ${failure.reason}`
   return {

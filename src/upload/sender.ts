@@ -21,16 +21,16 @@ const USUAL_RATE = 10 * 1024 * 1024
 const FORM_MARGIN = 5 * SECOND
 
 /**
- * KeptForm is what an attempt leaves for the next attempt of its version: a file that might be stored must not get a
- * second key.
+ * KeptForm is what an attempt leaves for the next attempt of its version. The next attempt uses the same form, so that
+ * a file that might be stored does not get a second object key.
  */
 interface KeptForm {
   id: number
   account: string | null
   form: FormFacts | null
-  /** The last post failed: use another connection. */
+  /** True if a post of the version failed: the next post uses another connection. */
   hasFailed: boolean
-  /** Posts after whose last byte no answer came. */
+  /** The number of posts that got no answer after their last byte. */
   lostAnswers: number
 }
 
@@ -40,7 +40,7 @@ export class StorageSender implements Sender {
   readonly #gate: SendGate
   readonly #http: HttpClient
   readonly #log: Log
-  /** By feed: a feed has one version that is being sent. */
+  /** The kept forms by feed, because at most one version of a feed is being sent. */
   readonly #kept = new Map<string, KeptForm>()
 
   constructor({
@@ -66,11 +66,11 @@ export class StorageSender implements Sender {
   async prepare(parcel: Parcel, tally: Tally, signal: AbortSignal): Promise<Prepared> {
     const kept = this.#keptFor(parcel)
     if (signal.aborted) return { kind: 'aborted' }
-    const closed = () =>
+    const whyClosed = () =>
       parcel.isForced
         ? null
-        : this.#gate.origins.closedFor(parcel.account, kept.form?.origin ?? null)
-    const before = closed()
+        : this.#gate.origins.whyClosed(parcel.account, kept.form?.origin ?? null)
+    const before = whyClosed()
     if (before !== null) return this.#untilProbe(parcel, before)
     const form = await this.#usableForm({ kept, parcel, tally }, signal)
     if (form.kind === 'aborted') return form
@@ -79,9 +79,9 @@ export class StorageSender implements Sender {
       if (form.failure.rule === RULES.waiting) return this.#untilProbe(parcel, form.failure)
       return this.#notAccepted(parcel, form.failure)
     }
-    const unfit = outsidePolicy(parcel.bytes, form)
-    if (unfit !== null) return this.#notAccepted(parcel, unfit)
-    const after = closed()
+    const otherSize = whyNotAllowed(parcel.bytes, form)
+    if (otherSize !== null) return this.#notAccepted(parcel, otherSize)
+    const after = whyClosed()
     return after === null ? { kind: 'form', form } : this.#untilProbe(parcel, after)
   }
 
@@ -114,6 +114,7 @@ export class StorageSender implements Sender {
     this.#kept.delete(feed)
   }
 
+  /** #keptFor returns what earlier attempts of this version left. For another version or account it starts anew. */
   #keptFor({ account, feed, id }: Parcel): KeptForm {
     const before = this.#kept.get(feed)
     if (before?.id === id && before.account === account) return before
@@ -134,7 +135,10 @@ export class StorageSender implements Sender {
     return { kind: 'failed', failure, notBefore, hold }
   }
 
-  /** #usableForm returns the kept form if it lives long enough. Otherwise it asks for a new form, at most twice. */
+  /**
+   * #usableForm returns the kept form if it lives long enough. Otherwise it asks for a new form, at most twice, and
+   * keeps the new form even if it might expire before the upload ends.
+   */
   async #usableForm(
     { kept, parcel, tally }: { kept: KeptForm; parcel: Parcel; tally: Tally },
     signal: AbortSignal,
@@ -166,6 +170,7 @@ export class StorageSender implements Sender {
     return now + FORM_MARGIN + (bytes / rate) * SECOND
   }
 
+  /** #askForm asks the service for a form, and records in the gate whether the service accepts the account. */
   #askForm(
     { account, feed, isForced, path }: Parcel,
     tally: Tally,
@@ -189,8 +194,8 @@ export class StorageSender implements Sender {
   }
 }
 
-/** outsidePolicy returns why the form does not allow a file of this size, or null. */
-function outsidePolicy(bytes: number, { sizes }: FormFacts): Failure | null {
+/** whyNotAllowed returns why the form does not allow a file of this size; null if it does. */
+function whyNotAllowed(bytes: number, { sizes }: FormFacts): Failure | null {
   const [min, max] = sizes ?? [0, Number.POSITIVE_INFINITY]
   if (bytes >= min && bytes <= max) return null
   const isLarge = bytes > max

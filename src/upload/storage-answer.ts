@@ -4,7 +4,7 @@
 import { XMLParser } from 'fast-xml-parser'
 
 export interface StorageError {
-  /** Unchecked text of the other side: never show it. */
+  /** `code` and `message` are unchecked text of storage: do not show them as they are. */
   code: string
   message: string
   /** The sizes in EntityTooLarge and EntityTooSmall, one clause each. */
@@ -31,16 +31,16 @@ export type StorageBody =
   | { kind: 'error'; error: StorageError }
   /** The document of a 201, with its `etag` and `key` unchanged. */
   | { kind: 'posted'; etag: string | null; key: string | null }
-  /** Anything else: the page of a proxy, JSON, or a cut document without a code. */
+  /** Any other body: the page of a proxy, JSON, or an `<Error>` that is cut before its code. */
   | { kind: 'foreign' }
 
-/** readStorageBody reads the body, even if it is cut: the code comes first. */
+/** readStorageBody reads the body, even if it is cut, because the code of an error comes first. */
 export function readStorageBody(body: Buffer): StorageBody {
   const text = body.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') return { kind: 'empty' }
   const { Error: error, PostResponse: posted } = root(text)
   if (isObject(error)) return errorOf(error)
-  // The parser returns an empty element as a text.
+  // The parser returns an empty PostResponse as a text, which counts as posted.
   if (posted === undefined) return { kind: 'foreign' }
   const { ETag: etag, Key: key } = isObject(posted) ? posted : {}
   return { kind: 'posted', etag: textOf(etag), key: textOf(key) }
@@ -49,9 +49,9 @@ export function readStorageBody(body: Buffer): StorageBody {
 function errorOf(error: Record<string, unknown>): StorageBody {
   const code = textOf(error.Code)
   if (code === null) return { kind: 'foreign' }
-  const sizes = Object.entries(SIZES).flatMap(([name, says]) => {
+  const sizes = Object.entries(SIZES).flatMap(([name, clause]) => {
     const value = textOf(error[name]) ?? ''
-    return /^\d{1,15}$/.test(value) ? [says(Number(value))] : []
+    return /^\d{1,15}$/.test(value) ? [clause(Number(value))] : []
   })
   return { kind: 'error', error: { code, message: textOf(error.Message) ?? '', sizes } }
 }

@@ -35,21 +35,21 @@ it('the key itself is in doubt while no account is accepted', () => {
   const { at, holds } = accepted('a')
   at(10)
   holds.refuse('b', REFUSED, 5)
-  const one = holds.isOfKey
+  const one = holds.isKeySuspect
   holds.refuse('a', REFUSED, 5)
 
-  expect([one, holds.isOfKey]).toEqual([false, true])
+  expect([one, holds.isKeySuspect]).toEqual([false, true])
 })
 
 it('a late answer to a request with the old key says nothing about the new key', () => {
   const { at, holds } = accepted('a', 'b')
   at(30)
-  holds.newKey()
+  holds.startWithNewKey()
   at(40)
   holds.refuse('a', REFUSED, 20)
   holds.accept('b', 20)
 
-  expect([holds.first, holds.isVerified('b')]).toEqual([null, false])
+  expect([holds.firstRefusal, holds.isVerified('b')]).toEqual([null, false])
 })
 
 it('only a refusal of a request after the hold began makes the hold longer', () => {
