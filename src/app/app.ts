@@ -32,7 +32,7 @@ import type { Endpoint } from '../ops/web/endpoint.ts'
 import type { AttemptRunner } from '../pipeline/attempt.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { createFormSource } from '../service/form-source.ts'
-import { keyReloader } from '../service/key-file.ts'
+import { KeyReloader } from '../service/key-file.ts'
 import { createSpool } from '../spool/spool.ts'
 import { SendGate } from '../upload/send-gate.ts'
 import { StorageSender } from '../upload/sender.ts'
@@ -205,6 +205,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     },
   })
   const waits = new WaitClock({ clock, history })
+  const keyReloader = new KeyReloader(forms, config.service.auth.keyFile)
   const daemon = buildDaemon({
     alerts,
     campaigns,
@@ -219,7 +220,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     inbox,
     log,
     notifyOperator,
-    reloadKey: keyReloader(forms, config.service.auth.keyFile),
+    reloadKey: () => keyReloader.reloadIfChanged(),
     ruleFor,
     spool,
     story,

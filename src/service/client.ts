@@ -1,4 +1,4 @@
-// Owns a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
+// Makes a signed call of the service (specification section 5): headers, identity, signature, and the service's clock.
 // One call is one request, or two if the first answer shows that our clock is wrong. The callers interpret the answer.
 
 import { type Identity, isBulkRoute, type SignatureAlgorithm } from '../domain/service-words.ts'
@@ -22,14 +22,14 @@ export interface ServiceOptions {
   http: HttpClient
   clock: Clock
   log: Log
-  /** The client puts its path in front of every path and does not sign it. */
+  /** The client puts the path of this address in front of the path of every call, and does not sign that part. */
   baseUrl: string
   identity: Identity
   headerPrefix: string
   auth: ServiceAuth
 }
 
-export interface ServiceCall {
+interface ServiceCall {
   method: string
   /** Relative to the base address, beginning with `/v1/`, with or without a query. */
   path: string
@@ -37,11 +37,11 @@ export interface ServiceCall {
   /** Replaces the configured partner account; null means the configured identity. */
   account: string | null
   maxAnswerBytes: number
-  /** See `HttpRequest.freshConnection`. */
+  /** True opens a new connection, for a call after a lost connection. */
   freshConnection?: boolean
 }
 
-/** A service can reject an old date with one of these: the specification names no status (section 7). */
+/** A service can reject an old date with one of these statuses: the specification (section 7) names no status. */
 const OLD_DATE: ReadonlySet<number> = new Set([400, 401, 403])
 
 /** If the clocks differ by more than this, a refused request is signed again with the service's time. */
@@ -53,8 +53,8 @@ const SLOW_ANSWER = 20 * SECOND
 const ANSWER_TIMEOUT = 30 * SECOND
 
 /**
- * TOTAL_TIMEOUT limits a body of one byte a second. It is longer than the limits of lib/http.ts together (look-up,
- * connection, tunnel, answer), so that the reason names the step that took too long.
+ * TOTAL_TIMEOUT ends a request whose answer arrives too slowly, such as one byte a second. It is longer than the limits
+ * of lib/http.ts together (look-up, connection, tunnel, answer), so that a step that takes too long is named first.
  */
 const TOTAL_TIMEOUT = 4 * MINUTE
 
@@ -70,9 +70,12 @@ export class ServiceClient {
   readonly #log: Log
   readonly #base: string
   #authorize: (signable: Signable) => string
-  /** The service's time minus our monotonic time, in ms: a change of this host's clock does not affect it. */
+  /**
+   * The service's time minus our monotonic time in ms, which a change of this host's clock does not affect; null before
+   * an answer with a Date.
+   */
   #measured: number | null = null
-  /** The measured difference that dates the requests; null if this host's clock dates them. */
+  /** The value of `#measured` with which requests are dated; null if this host's clock dates the requests. */
   #applied: number | null = null
 
   /** @throws FeedsyncError (78) when the key cannot be used. */
@@ -92,14 +95,14 @@ export class ServiceClient {
 
   /**
    * lacksAccount returns whether a call would name a partner without an account, which specification section 5 forbids:
-   * do not send that call. `account` is as in `ServiceCall`.
+   * do not send that call. `account` replaces the configured partner account; null means the configured identity.
    */
   lacksAccount(path: string, account: string | null): boolean {
     const { partner, partnerAccount } = this.#identify(account)
     return partner !== '' && partnerAccount === '' && !isBulkRoute(path)
   }
 
-  /** clockSkewMs returns the service's time minus ours in ms, from the last answer's Date; null before that. */
+  /** clockSkewMs returns the service's time minus ours in ms, from the last Date of an answer; null before a Date. */
   clockSkewMs(): number | null {
     return this.#skewOf(this.#measured)
   }
@@ -109,20 +112,24 @@ export class ServiceClient {
     this.#authorize = this.#readAuthorization()
   }
 
+  /**
+   * call sends the request once. If the answer might refuse its date, and the clocks differ, later requests are dated
+   * with the service's time, and call sends this request again, except one whose body was refused with 400.
+   */
   async call(call: ServiceCall, signal: AbortSignal): Promise<HttpAnswer> {
-    const datedWith = this.#skewOf(this.#applied) ?? 0
+    const datedSkewMs = this.#skewOf(this.#applied) ?? 0
     const answer = await this.#send(call, signal)
     const refused = answer.kind === 'answer' && OLD_DATE.has(answer.status)
     const skewMs = this.clockSkewMs()
     if (!refused || skewMs === null) return answer
     // Compare with the date of this request: a parallel request might have corrected the clock since.
-    if (Math.abs(skewMs - datedWith) <= SKEW_LIMIT) return answer
+    if (Math.abs(skewMs - datedSkewMs) <= SKEW_LIMIT) return answer
     this.#applied = this.#measured
     this.#log.warn(
       { event: 'service.clock-skew', skewMs, status: answer.status },
       'the clock of this machine differs from the clock of the service; requests are dated with the service’s time',
     )
-    // A 400 can also refuse the body. Do not send a body twice, because it can create something.
+    // A 400 can also refuse the body. Do not send such a request twice, because it can create something.
     return answer.status === 400 && call.body !== null ? answer : this.#send(call, signal)
   }
 
@@ -170,7 +177,7 @@ export class ServiceClient {
       freshConnection: call.freshConnection ?? false,
     })
     if (answer.kind === 'answer') {
-      if (answer.tookMs <= SLOW_ANSWER) this.#measure(answer.headers)
+      if (answer.tookMs <= SLOW_ANSWER) this.#measureClock(answer.headers)
       return answer
     }
     if (!late.signal.aborted) return answer
@@ -185,17 +192,18 @@ export class ServiceClient {
     return { account: '', partner, partnerAccount: account ?? partnerAccount ?? '' }
   }
 
-  #measure(headers: Readonly<Record<string, string>>): void {
+  #measureClock(headers: Readonly<Record<string, string>>): void {
     const date = httpDate(headers)
     if (date !== null) this.#measured = date - this.#clock.monotonic()
   }
 
+  /** #skewOf turns a difference to our monotonic time into a difference to our wall time, in whole ms. */
   #skewOf(offset: number | null): number | null {
     const clock = this.#clock
     return offset === null ? null : Math.round(offset + clock.monotonic() - clock.now())
   }
 
-  /** #readAuthorization returns a function that makes the value of the header with the signature or the API key. */
+  /** #readAuthorization reads the key and returns a function, which makes the header with the signature or API key. */
   #readAuthorization(): (signable: Signable) => string {
     const { method, algorithm, keyFile, stringToSign } = this.#auth
     const isApiKey = method === 'apiKey'

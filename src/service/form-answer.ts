@@ -8,14 +8,12 @@ import { parseBody, Unusable } from './json-answer.ts'
 import { Members, parseInOrder } from './ordered-json.ts'
 import type { UploadForm } from './port.ts'
 
-/**
- * Rejected is a form that must not be posted. A body that is not a form is only `Unusable`: another server answered.
- */
+/** Rejected says why a form must not be posted. A body that is not a form is `Unusable`, as from another server. */
 export class Rejected extends Unusable {}
 
 /**
- * readForm reads a form from an answer of the service at `base`. Throws `Unusable`, whose message repeats no part of
- * the body, because a form is a credential.
+ * readForm reads a form from an answer of the service at `base`, and registers the secret fields, so that no message
+ * shows them. Throws `Unusable` or `Rejected`, whose message repeats no part of the body: a form is a credential.
  */
 export function readForm(body: Buffer, base: URL): UploadForm {
   if (!isUtf8(body)) throw new Unusable('a body that is not UTF-8')
@@ -40,7 +38,7 @@ export function readForm(body: Buffer, base: URL): UploadForm {
   if (to === null || reason !== null) throw new Rejected(`a form ${reason}`)
   // The host appears in messages and in DNS queries, so it must not contain a secret.
   if (redact(to.host) !== to.host) throw new Rejected('a form whose "url" has a secret in its host')
-  // The upload does not need the later address, so a form without one is good.
+  // The upload does not need the later address of the file, so a form without `fileUrl` is good.
   const later = typeof fileUrl === 'string' && fileUrl !== '' ? fileUrl : null
   return { url, fileUrl: later, fields: entries }
 }
@@ -49,17 +47,17 @@ export function readForm(body: Buffer, base: URL): UploadForm {
 const PUBLIC_FIELD =
   /^(key|bucket|(success_action_)?redirect|success_action_status|acl|cache-control|content-(type|disposition|encoding)|expires|.*-(algorithm|date|storage-class))$/i
 
-/** registerSecretFields hides secret fields, because the service can repeat them in the object's key or address. */
+/** registerSecretFields hides secret values, because the service can repeat them in the object key or in an address. */
 function registerSecretFields(fields: UploadForm['fields']): void {
   for (const [name, value] of fields) {
     if (PUBLIC_FIELD.test(name)) continue
     registerTemporarySecret(value)
-    // The name of an access key is followed by a date, a region and a service, which are not secrets.
+    // The value is the name of an access key, and then a date, a region and a service, which are not secrets.
     if (/credential$/i.test(name)) registerTemporarySecret(value.replace(/\/.*/s, ''))
   }
 }
 
-/** whyNotPostableTo returns why a form must not be posted to this address; null if it may. */
+/** whyNotPostableTo returns why a form must not be posted to this address; null if it may be posted. */
 function whyNotPostableTo(to: URL | null, base: URL): string | null {
   if (to === null) return 'whose "url" is not an address'
   const isLocal = to.protocol === 'http:' && isLoopback(to) && isLoopback(base)
@@ -73,8 +71,8 @@ function whyNotPostableTo(to: URL | null, base: URL): string | null {
 
 /**
  * whyNotPostable returns why the fields cannot be posted; null if they can. Storage ignores the case of names and reads
- * the part called "file" as the file itself. multipart.ts encodes quotes and other letters and sends line ends of
- * values as they are.
+ * the part called "file" as the file itself. Quotes in names, line ends in values, and letters that are not ASCII are
+ * allowed, because upload/multipart.ts can send them.
  */
 function whyNotPostable(fields: UploadForm['fields']): string | null {
   const seen = new Set<string>()

@@ -28,10 +28,13 @@ export interface FormSourceOptions extends ServiceOptions {
   presignPath: string
 }
 
-/** A form has a few kB, so a longer answer is not a form. */
+/** MAX_ANSWER limits the bytes of an answer that are read. A form has a few kB, so a longer answer is not a form. */
 const MAX_ANSWER = 1024 * 1024
 
-/** An account can be any captured path segment. An empty account would silently mean the whole partner. */
+/**
+ * HEADER_VALUE matches an account that a header can hold. A feed rule can take the account from any part of a path, and
+ * an empty account would silently mean the whole partner.
+ */
 const HEADER_VALUE = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/
 
 /**
@@ -50,7 +53,7 @@ export function createFormSource({ presignPath, ...options }: FormSourceOptions)
       const call = { method: 'POST', path: presignPath, body: null, account }
       const answer = await client.call({ ...call, maxAnswerBytes: MAX_ANSWER }, signal)
       const skewMs = client.clockSkewMs()
-      return judge(answer, { ...options, account, skewMs })
+      return judgeAnswer(answer, { ...options, account, skewMs })
     },
   }
 }
@@ -59,24 +62,26 @@ function failed(failure: Failure): FormAnswer {
   return { kind: 'failure', failure }
 }
 
+/** FormQuestion is what the service was asked, and with which settings. */
 interface FormQuestion {
   account: string | null
   auth: ServiceAuth
   baseUrl: string
   clock: Clock
+  /** The service's time minus ours in ms; null if it is unknown. */
   skewMs: number | null
 }
 
-function judge(
+function judgeAnswer(
   answer: HttpAnswer,
   { account, auth, baseUrl, clock, skewMs }: FormQuestion,
 ): FormAnswer {
   const base = new URL(baseUrl)
   const { origin } = base
-  if (answer.kind === 'no-answer') return failed(noAnswer(answer, origin))
+  if (answer.kind === 'no-answer') return failed(judgeNoAnswer(answer, origin))
   const { status, headers, body } = answer
   const retryAfter = retryAfterMs(headers, clock.now())
-  const as = (row: Rule, reason: string, rest: Partial<FailureDetails> = {}) => {
+  const failedAs = (row: Rule, reason: string, rest: Partial<FailureDetails> = {}) => {
     const details = { code: `http-${status}`, status, origin, retryAfterMs: retryAfter, reason }
     return failed(failureOf(row, { ...details, ...rest }))
   }
@@ -85,30 +90,34 @@ function judge(
     if (!(form instanceof Unusable)) return { kind: 'form', form }
     const what = isHtml(headers, body) ? 'a web page instead of a form' : form.message
     const row = form instanceof Rejected ? RULES.formRejected : RULES.badForm
-    return as(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
+    return failedAs(row, `the service answered ${status} with ${what}`, { code: 'bad-form' })
   }
-  const itsWords = refusalMessage(answer)
+  const message = refusalMessage(answer)
   const rule = ruleOfStatus('service', status)
   if (rule === RULES.credentials && status === 403 && account !== null)
-    return as(rule, `the service refused the partner account "${account}" with 403${itsWords}`, {
-      hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 5 minutes, and at once by "retry"`,
-    })
+    return failedAs(
+      rule,
+      `the service refused the partner account "${account}" with 403${message}`,
+      {
+        hint: `check the folder or file name that "${account}" comes from, and ask the service operator to admit it; its feeds are tried again every 5 minutes, and at once by "retry"`,
+      },
+    )
   if (rule === RULES.credentials) {
     const whom = account === null ? '' : ` for the partner account "${account}"`
     const when = isHandedOver(auth.keyFile) ? '' : 'when the key file changes, and '
-    return as(rule, `the service refused the credentials${whom} with ${status}${itsWords}`, {
+    return failedAs(rule, `the service refused the credentials${whom} with ${status}${message}`, {
       hint: `${keyAdvice(auth.keyFile)}; check service.auth and the account or partner${skewHint(skewMs)}; uploads are tried again ${when}every 5 minutes`,
     })
   }
   if (rule === RULES.serviceRefused)
-    return as(rule, `the service refused to give an upload form: ${status}${itsWords}`)
-  if (rule === RULES.proxy) return as(rule, PROXY_REFUSAL, { code: 'proxy-407' })
+    return failedAs(rule, `the service refused to give an upload form: ${status}${message}`)
+  if (rule === RULES.proxy) return failedAs(rule, PROXY_REFUSAL, { code: 'proxy-407' })
   if (headers.location !== undefined && status >= 300 && status < 400) {
     const place = placeOf(headers.location, origin)
-    return as(RULES.serviceMoved, `the service redirects to ${place} (${status})`)
+    return failedAs(RULES.serviceMoved, `the service redirects to ${place} (${status})`)
   }
   const row = rule ?? (retryAfter === null ? RULES.noForm : RULES.noFormThrottled)
-  return as(row, `the service answered ${status}${itsWords}`)
+  return failedAs(row, `the service answered ${status}${message}`)
 }
 
 /** placeOf describes the target of a redirect without the address of another host, which can contain a secret. */
@@ -121,15 +130,15 @@ function placeOf(location: string, origin: string): string {
     : 'another host'
 }
 
-/** ROW_OF maps the failures that a person can correct; all others are `noForm`. */
+/** ROW_OF has the rows of the missing answers that a person can correct; all others are `noForm`. */
 const ROW_OF: { readonly [why in NoAnswerKind]?: Rule } = {
   certificate: RULES.untrusted,
   proxy: RULES.proxy,
   unreadable: RULES.badForm,
 }
 
-/** noAnswer is always safe to retry: a form that did not arrive stores nothing. */
-function noAnswer(answer: NoAnswer, origin: string): Failure {
+/** judgeNoAnswer returns the failure of a request without an answer. No failure is ambiguous: no file was sent yet. */
+function judgeNoAnswer(answer: NoAnswer, origin: string): Failure {
   const { code, why } = answer
   return failureOf(ROW_OF[why] ?? RULES.noForm, {
     code,
@@ -138,7 +147,7 @@ function noAnswer(answer: NoAnswer, origin: string): Failure {
   })
 }
 
-/** refusalMessage returns the service's own words about a refusal, for the partner's support. */
+/** refusalMessage returns the service's own words about a refusal, to follow `answered 400`; empty without words. */
 function refusalMessage(reply: HttpReply): string {
   return isHtml(reply.headers, reply.body) ? ' with a web page' : serviceMessage(reply)
 }

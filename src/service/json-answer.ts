@@ -1,15 +1,15 @@
-// What all readers of the service's JSON answers share.
+// Parts that all readers of the service's JSON answers use.
 
 import type { HttpReply } from '../lib/http.ts'
 import { shownMessage } from '../lib/secrets.ts'
 
 /**
- * Unusable says why an answer with a success status cannot be used. Its message is a clause about the body; of the body
- * it repeats only the names of lists.
+ * Unusable says why an answer with a success status cannot be used. Its message is a clause such as `an empty body`. It
+ * repeats nothing from the body except names of lists.
  */
 export class Unusable extends Error {}
 
-/** readAnswer returns the result of `read` for the answer's body, or the `Unusable` that it throws. */
+/** readAnswer returns what `read` makes of the answer's body, or the `Unusable` that `read` throws or a cut body is. */
 export function readAnswer<T>(
   { body, bodyCut }: Pick<HttpReply, 'body' | 'bodyCut'>,
   read: (body: Buffer) => T,
@@ -23,7 +23,7 @@ export function readAnswer<T>(
   }
 }
 
-/** parseBody parses a body as JSON. Throws `Unusable` if it is not JSON. */
+/** parseBody parses a body as JSON. Throws `Unusable` if the body is empty or not JSON. */
 export function parseBody(body: Buffer, parse: (text: string) => unknown): unknown {
   if (body.length === 0) throw new Unusable('an empty body')
   try {
@@ -35,7 +35,7 @@ export function parseBody(body: Buffer, parse: (text: string) => unknown): unkno
 
 /** Possible names of the message, the most useful first: the specification shows no body of an error. */
 const MESSAGE_NAMES = ['message', 'detail', 'error_description', 'error', 'errors', 'title']
-/** Levels of `{"errors":[{"message":"…"}]}`. */
+/** A message can lie as deep as in `{"errors":[{"message":"…"}]}`, which has three levels. */
 const DEEPEST_MESSAGE = 3
 
 /** serviceMessage returns `: MESSAGE` from the JSON of a refusal, to follow `answered 400`; empty for other bodies. */

@@ -4,7 +4,10 @@
 /** Members are the members of a JSON object, in the order of the text. */
 export class Members extends Array<readonly [name: string, value: unknown]> {}
 
-/** A string, a mark, or a number or word. The text is valid JSON, so each match begins where the last one ended. */
+/**
+ * TOKEN matches a string, a bracket, a colon or comma, a number, or a word such as `true`. In valid JSON, only spaces
+ * lie between two matches.
+ */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g
 
 /** parseInOrder returns what JSON.parse returns, with `Members` for objects. Throws SyntaxError if it is not JSON. */
@@ -19,6 +22,7 @@ export function parseInOrder(text: string): unknown {
     else if (name !== null) list.push([name, value])
     name = null
   }
+  // `open` has the unfinished lists from the outermost to the innermost; `name` is the name before the next value.
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === '{' || token === '[') {
       const inner = token === '{' ? new Members() : []

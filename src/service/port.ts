@@ -7,7 +7,7 @@ export interface UploadForm {
   url: string
   /** The later address of the file; null if the service names none. */
   fileUrl: string | null
-  /** In the given order; names and values are byte-exact. */
+  /** The fields in the order of the service's answer, with their exact names and values. */
   fields: ReadonlyArray<readonly [name: string, value: string]>
 }
 
@@ -16,13 +16,14 @@ export type FormAnswer = { kind: 'form'; form: UploadForm } | { kind: 'failure';
 /** FormSource asks the service for upload forms. It signs each call anew, with the service's clock. */
 export interface FormSource {
   /**
-   * requestForm sends one request and does not retry. `account` is the partner account of the feed, or null for the
-   * configured identity. `path` is the feed's file in the folder, for the message about a missing account.
+   * requestForm asks for one form. It repeats the request only if a wrong clock dated the request. `account` is the
+   * partner account of the feed; null means the configured identity. `path` is the feed's file in the folder, for the
+   * message about a missing account.
    */
   requestForm(account: string | null, signal: AbortSignal, path?: string): Promise<FormAnswer>
   /** Origin of the service: the key of its breaker. */
   readonly origin: string
-  /** clockSkewMs returns the service's time minus ours in ms, from the last answer's Date; null before that. */
+  /** clockSkewMs returns the service's time minus ours in ms, from the last Date of an answer; null before a Date. */
   clockSkewMs(): number | null
   /** reloadKey reads the key again after its file changed. Throws `FeedsyncError` if the key cannot be used. */
   reloadKey(): void

@@ -1,4 +1,4 @@
-// Signs service requests with the algorithms and the template of `service.auth`. It holds the key as a Secret and never
+// Signs requests to the service with the algorithm and the template of `service.auth`. The key is a Secret; no message
 // shows the key, the signed text or the signature.
 
 import { constants, createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
@@ -12,11 +12,12 @@ import type { Secret } from '../lib/secrets.ts'
  */
 export type Signable = Record<Exclude<SignField, 'body'>, string> & { body: Buffer }
 
-export type Signer = (text: Buffer) => string
+type Signer = (text: Buffer) => string
 
 /**
- * createSigner returns a function from text to Base64 signature. ECDSA signatures are DER (ASN.1); the salt of RSA-PSS
- * is as long as the digest; keys are PEM in PKCS#1, SEC1 or PKCS#8 form; an HMAC key is the bytes of the secret.
+ * createSigner returns a function that signs a text and returns the signature in Base64. ECDSA signatures are DER
+ * (ASN.1); the salt of RSA-PSS is as long as the digest; keys are PEM in PKCS#1, SEC1 or PKCS#8 form; an HMAC key is
+ * the bytes of the secret.
  * @throws FeedsyncError (78) if the key does not fit the algorithm.
  */
 export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile: string): Signer {
@@ -26,7 +27,7 @@ export function createSigner(algorithm: SignatureAlgorithm, key: Secret, keyFile
   const privateKey = privateKeyFor(algorithm, key, keyFile)
   const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
   const how = algorithm === 'rsa-pss-sha256' ? { key: privateKey, padding, saltLength } : privateKey
-  // Ed25519 has its own digest.
+  // Ed25519 contains its digest, so Node wants null.
   const signer: Signer = (text) =>
     sign(algorithm === 'ed25519' ? null : digest, text, how).toString('base64')
   try {

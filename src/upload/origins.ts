@@ -30,7 +30,7 @@ export class Origins {
     return origin === this.#service
   }
 
-  /** startProbeRound lets all accounts probe again the origins that are down. Returns whether any account had probed. */
+  /** startProbeRound lets all accounts probe the origins again that are down. Returns whether any had probed. */
   startProbeRound(): boolean {
     const hadProbed = [...this.#breakers.values()].map((breaker) => breaker.startProbeRound())
     return hadProbed.includes(true)
