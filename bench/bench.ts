@@ -7,7 +7,7 @@ import type { Figure } from './figures.ts'
 export const MB = 1_000_000
 
 export interface Bench {
-  /** quick limits each benchmark to a few seconds. */
+  /** quick limits each benchmark to a few seconds, with less data and shorter waits. */
   quick: boolean
   /** runs is the number of paired runs of each measurement. */
   runs: number
@@ -44,7 +44,7 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
   return sharedNow() - started
 }
 
-/** repeat does the runs one by one and reports each. */
+/** repeat calls `run` once for each of `bench.runs`, one after another, and reports each run as progress. */
 export async function repeat(bench: Bench, what: string, run: () => Promise<void>): Promise<void> {
   for (let n = 1; n <= bench.runs; n++) {
     bench.progress(`${what}: run ${n} of ${bench.runs}`)

@@ -1,5 +1,5 @@
-// Measures `feedsyncd campaigns plan` with nothing to do, as a whole command: ten thousand campaigns compared with ten.
-// The service answers pages of a thousand. Any write is an error.
+// Measures the whole command `feedsyncd campaigns plan` when nothing has to change: with ten thousand campaigns,
+// compared with ten. The service answers pages of a thousand. A command that writes to the service ends the benchmark.
 
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -27,15 +27,17 @@ export const campaigns: Benchmark = {
     const figures: Figure[] = []
     for (const count of bench.quick ? [MANY] : [1_000, MANY]) {
       await using many = await Vendor.open(bench, count)
-      const [ours, peer]: number[][] = [[], []]
+      const ours: number[] = []
+      const peer: number[] = []
+      // The first plan warms the caches and is not counted.
       await many.plan()
       await repeat(bench, `campaigns, ${count}`, async () => {
-        peer?.push(await few.plan())
-        ours?.push(await many.plan())
+        peer.push(await few.plan())
+        ours.push(await many.plan())
       })
       figures.push(
-        figure(`plan, ${count.toLocaleString('en')} campaigns`, 'ms', ours ?? [], {
-          peer: { name: `${FEW} campaigns`, runs: peer ?? [] },
+        figure(`plan, ${count.toLocaleString('en')} campaigns`, 'ms', ours, {
+          peer: { name: `${FEW} campaigns`, runs: peer },
           ...(count === MANY && { target: { of: 'value', atMost: 2_000 } }),
           note: `the whole command; ${many.readsOfAPlan} reads, no write`,
         }),
@@ -60,19 +62,7 @@ class Vendor implements AsyncDisposable {
 
   static async open(bench: Bench, count: number): Promise<Vendor> {
     const rows: object[] = []
-    const server = createServer(({ method, url }, response) => {
-      if (method !== 'GET') throw new Error(`a write: ${method} ${url}`)
-      const query = new URL(url ?? '', 'http://localhost').searchParams
-      const status = query.get('Status')
-      const matching = status === null || status === '1' ? rows : []
-      const from = Number(query.get('Start') ?? 1)
-      const page = matching.slice(from - 1, from - 1 + PAGE)
-      const total = matching.length
-      const endNum = page.length === 0 ? null : from + page.length - 1
-      const envelope = { total, startNum: from, endNum, numRequested: PAGE, fromCache: false }
-      response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ ...envelope, campaigns: page }))
-    }).listen(0, '127.0.0.1')
+    const server = listingServer(rows)
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const site = new Site(bench, { url })
@@ -106,7 +96,7 @@ class Vendor implements AsyncDisposable {
     return new Vendor(site, server)
   }
 
-  /** readsOfAPlan is the number of service calls of one plan. */
+  /** readsOfAPlan is the mean number of service calls of one plan so far. */
   get readsOfAPlan(): number {
     return this.#reads / this.#plans
   }
@@ -121,4 +111,21 @@ class Vendor implements AsyncDisposable {
     await this.#site[Symbol.asyncDispose]()
     this.#server.close()
   }
+}
+
+/** listingServer answers listings with pages of these campaigns, which all run (status 1). Throws at a write. */
+function listingServer(rows: readonly object[]): ReturnType<typeof createServer> {
+  return createServer(({ method, url }, response) => {
+    if (method !== 'GET') throw new Error(`a write: ${method} ${url}`)
+    const query = new URL(url ?? '', 'http://localhost').searchParams
+    const status = query.get('Status')
+    const matching = status === null || status === '1' ? rows : []
+    const from = Number(query.get('Start') ?? 1)
+    const page = matching.slice(from - 1, from - 1 + PAGE)
+    const total = matching.length
+    const endNum = page.length === 0 ? null : from + page.length - 1
+    const envelope = { total, startNum: from, endNum, numRequested: PAGE, fromCache: false }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ ...envelope, campaigns: page }))
+  }).listen(0, '127.0.0.1')
 }

@@ -1,6 +1,6 @@
 // Measures the check alone on each shape of feed, in a worker as in the daemon, compared with `xmllint --stream` and
-// xmlwf. It runs with SHA-256, as in the command, and bare; the target is for the bare check. Then it measures the
-// whole command, from start to exit.
+// xmlwf. The check runs with SHA-256, as in the command, and bare, without hashes; the target is for the bare check.
+// Then this benchmark measures the whole command, from start to exit.
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import program from '../rolldown.config.ts'
 import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
 import { type Figure, figure, ratioOf } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
-import { missing, shell } from './peers.ts'
+import { shell, whyMissing } from './peers.ts'
 import { installedProgram } from './program.ts'
 
 export interface CheckerRequest {
@@ -20,7 +20,7 @@ export interface CheckerRequest {
   hashes: boolean
 }
 
-/** CheckerAnswer is the problem, or null. */
+/** CheckerAnswer is why a feed did not pass the check; null if it passed. */
 export type CheckerAnswer = string | null
 
 const XMLLINT = 'xmllint --stream --noout --huge "$1"'
@@ -44,9 +44,10 @@ export const checkAlone: Benchmark = {
     const figures: Figure[] = []
     const ratios: number[] = []
     for (const shape of Object.keys(SHAPES) as ShapeName[]) {
-      const alone = await ofShape(bench, shape, thread)
-      ratios.push(...alone.slice(0, 1).flatMap((bare) => ratioOf(bare) ?? []))
-      figures.push(...alone, ...(await fromStartToExit(bench, shape)))
+      const [bare, ...others] = await figuresOfShape(bench, shape, thread)
+      const ratio = ratioOf(bare)
+      if (ratio !== null) ratios.push(ratio)
+      figures.push(bare, ...others, await fromStartToExit(bench, shape))
     }
     if (ratios.length > 0) {
       const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
@@ -58,17 +59,23 @@ export const checkAlone: Benchmark = {
   },
 }
 
-async function ofShape(bench: Bench, shape: ShapeName, thread: string): Promise<Figure[]> {
+async function figuresOfShape(
+  bench: Bench,
+  shape: ShapeName,
+  thread: string,
+): Promise<[bare: Figure, ...others: Figure[]]> {
   using folder = temporaryFolder(bench)
   const feed = join(folder.path, 'feed.xml')
-  writeFeed(feed, shape, (bench.quick ? 10 : 100) * MB)
+  writeFeed(feed, shape, { bytes: (bench.quick ? 10 : 100) * MB })
   const small = join(folder.path, 'small.xml')
-  writeFeed(small, shape, 4 * MB)
+  writeFeed(small, shape, { bytes: 4 * MB })
   await using checker = new Checker(thread)
   const { size } = statSync(feed)
-  const rate = async (work: () => Promise<void>) => size / 1000 / (await elapsed(work))
-  const noXmllint = missing('xmllint')
-  const noXmlwf = missing('xmlwf')
+  /** megabytesPerSecond returns bytes in thousands a millisecond, which is MB/s. */
+  const megabytesPerSecond = async (work: () => Promise<void>) =>
+    size / 1000 / (await elapsed(work))
+  const noXmllint = whyMissing('xmllint')
+  const noXmlwf = whyMissing('xmlwf')
   const bare: number[] = []
   const hashed: number[] = []
   const xmllint: number[] = []
@@ -76,10 +83,10 @@ async function ofShape(bench: Bench, shape: ShapeName, thread: string): Promise<
   await checker.check({ file: small, hashes: true })
   await checker.check({ file: small, hashes: false })
   await repeat(bench, `the check alone, ${shape}`, async () => {
-    if (noXmllint === null) xmllint.push(await rate(() => shell(XMLLINT, feed)))
-    bare.push(await rate(() => checker.check({ file: feed, hashes: false })))
-    hashed.push(await rate(() => checker.check({ file: feed, hashes: true })))
-    if (noXmlwf === null) xmlwf.push(await rate(() => shell(XMLWF, feed)))
+    if (noXmllint === null) xmllint.push(await megabytesPerSecond(() => shell(XMLLINT, feed)))
+    bare.push(await megabytesPerSecond(() => checker.check({ file: feed, hashes: false })))
+    hashed.push(await megabytesPerSecond(() => checker.check({ file: feed, hashes: true })))
+    if (noXmlwf === null) xmlwf.push(await megabytesPerSecond(() => shell(XMLWF, feed)))
   })
   const beside = (name: string, runs: number[]) => (runs.length > 0 ? { name, runs } : null)
   const peer = beside('xmllint --stream', xmllint)
@@ -97,12 +104,13 @@ async function ofShape(bench: Bench, shape: ShapeName, thread: string): Promise<
   ]
 }
 
-async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure[]> {
+async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure> {
   using folder = temporaryFolder(bench)
   const feed = join(folder.path, 'feed.xml')
-  writeFeed(feed, shape, (bench.quick ? 10 : 300) * MB)
+  const megabytes = bench.quick ? 10 : 300
+  writeFeed(feed, shape, { bytes: megabytes * MB })
   const { file, args, env } = installedProgram()
-  const noXmllint = missing('xmllint')
+  const noXmllint = whyMissing('xmllint')
   const ours: number[] = []
   const xmllint: number[] = []
   await repeat(bench, `from start to exit, ${shape}`, async () => {
@@ -111,13 +119,11 @@ async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure[]
     ours.push(await elapsed(async () => void execFileSync(file, [...args, 'check', feed], options)))
   })
   const peer = xmllint.length > 0 ? { name: 'xmllint --stream', runs: xmllint } : null
-  return [
-    figure(`feedsyncd check, 300 MB, ${shape}`, 'ms', ours, {
-      peer,
-      target: { of: 'ratio', atMost: 1 },
-      note: noXmllint ?? 'with SHA-256, from start to exit',
-    }),
-  ]
+  return figure(`feedsyncd check, ${megabytes} MB, ${shape}`, 'ms', ours, {
+    peer,
+    target: { of: 'ratio', atMost: 1 },
+    note: noXmllint ?? 'with SHA-256, from start to exit',
+  })
 }
 
 class Checker implements AsyncDisposable {

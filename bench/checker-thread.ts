@@ -11,7 +11,7 @@ import { DocumentChecker } from '../src/xml/document-checker.ts'
 import { LIMITS } from '../src/xml/limits.ts'
 import type { CheckerAnswer, CheckerRequest } from './check-alone.ts'
 
-const PIECE = 65_536
+const PIECE_BYTES = 65_536
 const mapping = { encoding: null, records: null, fields: {} }
 
 parentPort?.on('message', async ({ file, hashes }: CheckerRequest) => {
@@ -32,7 +32,7 @@ function bare(source: string): CheckerAnswer {
     new PostingReader(mapping, take, { hashesContent: false }),
     LIMITS,
   )
-  for (const piece of opened.pieces(PIECE)) check.write(piece)
+  for (const piece of opened.pieces(PIECE_BYTES)) check.write(piece)
   const { kind } = check.end()
   return kind === 'complete' && tally.finish().postings > 0 ? null : `it is ${kind}`
 }

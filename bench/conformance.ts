@@ -16,9 +16,9 @@ import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 
 /** BATCH is the number of documents that are damaged and checked together. */
 const BATCH = 300
-/** GENERATED is the size of a generated feed, and LONGEST that of the longest given feed, in bytes. */
-const GENERATED = 3_000
-const LONGEST = 16_384
+/** GENERATED_BYTES is the size of a generated feed. Longer feeds of the folder than LONGEST_BYTES are not damaged. */
+const GENERATED_BYTES = 3_000
+const LONGEST_BYTES = 16_384
 const NONE = { of: 'value', atMost: 0 } as const
 
 export const conformance: Benchmark = {
@@ -83,12 +83,12 @@ function ofDamage(bench: Bench): Figure[] {
   return judged
 }
 
-/** generated returns a few postings of each shape. */
+/** generated returns a short feed of each shape, with a few postings. */
 function generated(bench: Bench): Buffer[] {
   using folder = temporaryFolder(bench)
   const path = join(folder.path, 'feed.xml')
   return (Object.keys(SHAPES) as ShapeName[]).map((shape) => {
-    writeFeed(path, shape, GENERATED)
+    writeFeed(path, shape, { bytes: GENERATED_BYTES })
     return readFileSync(path)
   })
 }
@@ -99,5 +99,5 @@ function given(folder: string | null): Buffer[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.xml'))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
-    .filter((bytes) => bytes.length <= LONGEST && verdictOf(bytes) === 'complete')
+    .filter((bytes) => bytes.length <= LONGEST_BYTES && verdictOf(bytes) === 'complete')
 }

@@ -1,5 +1,5 @@
-// Measures `feedsyncd diff` of two versions of a feed, compared with `check` of both: one that lost its last postings,
-// and one in which each posting changed.
+// Measures `feedsyncd diff` of two versions of a feed, compared with `feedsyncd check` of both versions. In one case,
+// the newer version has lost its last postings; in the other, each posting has changed.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,9 +9,10 @@ import { type Figure, figure } from './figures.ts'
 import { writeFeed } from './generator.ts'
 import { installedProgram } from './program.ts'
 
-/** TIME measures the memory of a program. */
+/** TIME is GNU time, which measures the peak memory of a program. */
 const TIME = '/usr/bin/time'
 
+/** The newer version has this share of the older version's bytes, and postings from this seed; the older has seed 1. */
 const CASES = {
   'one posting of 50 is gone': { seed: 1, share: 0.98 },
   'each posting changed': { seed: 2, share: 1 },
@@ -37,8 +38,8 @@ async function ofCase(
   const megabytes = bench.quick ? 10 : 200
   const size = megabytes * MB
   const [older, newer] = [join(folder.path, 'older.xml'), join(folder.path, 'newer.xml')]
-  writeFeed(older, 'cdata', size)
-  writeFeed(newer, 'cdata', size * share, seed)
+  writeFeed(older, 'cdata', { bytes: size })
+  writeFeed(newer, 'cdata', { bytes: size * share, seed })
   const { file, args, env } = installedProgram()
   const options = { env: { ...process.env, ...env }, cwd: folder.path }
   const hasTime = existsSync(TIME)
@@ -57,7 +58,7 @@ async function ofCase(
     ours.push(
       await elapsed(async () => {
         const { status, stderr } = spawnSync(program, rest, { ...options, encoding: 'utf8' })
-        // The last line on stderr is that of time.
+        // The last line on stderr comes from TIME.
         const kilobytes = Number(stderr.trim().split('\n').at(-1))
         if (status !== 2) throw new Error(`diff ended with ${status}: ${stderr}`)
         if (hasTime) memory.push((kilobytes * 1024) / MB)

@@ -1,5 +1,5 @@
 // Measures a feed from the drop until storage has answered, compared with a shell line that does the same work, and the
-// daemon's peak memory. The figure is that of a daemon's second feed; the note has that of its first feed.
+// daemon's peak memory. Each daemon takes the feed twice; its first feed has a figure of its own.
 
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from
 import { type Figure, figure, median } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
 import { canClone } from './machine.ts'
-import { missing, shell } from './peers.ts'
+import { shell, whyMissing } from './peers.ts'
 import { Sink } from './sink.ts'
 import { QUIET_MS, Site } from './site.ts'
 
@@ -16,7 +16,7 @@ const GIB = 2 ** 30
 const SIZES = [100 * KB, 20 * MB, 200 * MB, GIB, 5 * GIB]
 const PEER =
   'cp "$1" "$2" && xmllint --stream --noout --huge "$2" && sha256sum "$2" && curl -sSf -F file=@"$2" "$3"'
-/** SLOW_COPY is in seconds for 1 GiB. A note reports a slower copy, because the kernel causes it and not feedsyncd. */
+/** SLOW_COPY is in seconds for 1 GiB. A note reports a slower copy, which the kernel causes and not feedsyncd. */
 const SLOW_COPY = 1
 
 export const dropToStored: Benchmark = {
@@ -26,7 +26,7 @@ export const dropToStored: Benchmark = {
     const figures: Figure[] = []
     for (const size of SIZES.filter((size) => size <= bench.upTo)) {
       for (const shape of hasTarget(size) && !bench.quick ? ALL_SHAPES : QUICK_SHAPES) {
-        figures.push(...(await ofFeed(bench, size, shape)))
+        figures.push(...(await figuresOfFeed(bench, size, shape)))
       }
     }
     return figures
@@ -37,18 +37,21 @@ const ALL_SHAPES = Object.keys(SHAPES) as ShapeName[]
 const QUICK_SHAPES: ShapeName[] = ['cdata']
 const hasTarget = (size: number) => size >= 20 * MB && size <= GIB
 
-/** mostOf returns the target. Where copies are clones, neither the program nor its peer writes one. */
-function mostOf(size: number, directory: string): number {
+/**
+ * targetRatio returns the largest allowed ratio to the peer's time. Where copies are clones, neither the program nor
+ * its peer spends time on a copy.
+ */
+function targetRatio(size: number, directory: string): number {
   if (size < 200 * MB) return 0.9
   return canClone(directory) ? 0.45 : 0.6
 }
 
-async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Figure[]> {
+async function figuresOfFeed(bench: Bench, size: number, shape: ShapeName): Promise<Figure[]> {
   using folder = temporaryFolder(bench)
   await using sink = await Sink.start()
   const feed = join(folder.path, 'feed.xml')
-  writeFeed(feed, shape, size)
-  const noPeer = missing('cp', 'xmllint', 'sha256sum', 'curl')
+  writeFeed(feed, shape, { bytes: size })
+  const noPeer = whyMissing('cp', 'xmllint', 'sha256sum', 'curl')
   const first: number[] = []
   const seconds: number[] = []
   const memory: number[] = []
@@ -56,19 +59,20 @@ async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Fig
   const peerSeconds: number[] = []
   const what = `${nameOf(size)}, ${shape}`
   await repeat(bench, `drop to stored, ${what}`, async () => {
-    if (noPeer === null) peerSeconds.push(await peer(feed, folder.path, sink))
-    const run = await daemon(bench, feed, folder.path, sink)
+    const place = { feed, folder: folder.path, sink }
+    if (noPeer === null) peerSeconds.push(await secondsOfPeer(place))
+    const run = await runDaemon(bench, place)
     first.push(run.first)
     seconds.push(run.second)
     memory.push(run.memory)
-    copies.push((await copy(feed, folder.path)) * (GIB / size))
+    copies.push((await secondsOfCopy(place)) * (GIB / size))
   })
   const copied = median(copies)
   const slow = `a copy alone takes the kernel ${copied.toFixed(1)} s a GiB`
   return [
     figure(`drop to stored, ${what}`, 's', seconds, {
       peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
-      target: hasTarget(size) ? { of: 'ratio', atMost: mostOf(size, bench.directory) } : null,
+      target: hasTarget(size) ? { of: 'ratio', atMost: targetRatio(size, bench.directory) } : null,
       note: [noPeer, copied > SLOW_COPY && hasTarget(size) ? slow : null]
         .filter((said) => said !== null)
         .join('; '),
@@ -81,7 +85,14 @@ async function ofFeed(bench: Bench, size: number, shape: ShapeName): Promise<Fig
   ]
 }
 
-async function copy(feed: string, folder: string): Promise<number> {
+interface Place {
+  feed: string
+  /** A folder for other files, on the same file system as the feed. */
+  folder: string
+  sink: Sink
+}
+
+async function secondsOfCopy({ feed, folder }: Place): Promise<number> {
   const to = join(folder, 'copy.xml')
   const ms = await elapsed(() => shell('cp "$1" "$2"', feed, to))
   rmSync(to)
@@ -89,40 +100,42 @@ async function copy(feed: string, folder: string): Promise<number> {
 }
 
 /**
- * warmMemory fills and frees memory for two copies of a feed. A virtual machine may give freed memory back to its host, and
- * a copy into memory that the host provides anew takes five times as long. So each run begins with memory that was just used.
+ * warmMemory fills and frees memory for two copies of a feed. A virtual machine can give freed memory back to its host,
+ * and a copy into memory that the host provides anew takes five times as long. So each run begins with memory that was
+ * just used.
  */
-function warmMemory(folder: string, feed: string): void {
+function warmMemory({ feed, folder }: Pick<Place, 'feed' | 'folder'>): void {
   const files = [join(folder, 'memory-1'), join(folder, 'memory-2')]
   for (const file of files) copyFileSync(feed, file)
   for (const file of files) rmSync(file)
 }
 
-async function peer(feed: string, folder: string, sink: Sink): Promise<number> {
+async function secondsOfPeer({ feed, folder, sink }: Place): Promise<number> {
   const copy = join(folder, 'copy.xml')
-  warmMemory(folder, feed)
+  warmMemory({ feed, folder })
   const ms = await elapsed(() => shell(PEER, feed, copy, sink.storage))
   rmSync(copy)
   await sink.stored()
   return ms / 1000
 }
 
-async function daemon(bench: Bench, feed: string, folder: string, sink: Sink) {
+/** runDaemon returns the seconds of a new daemon's first and second feed, and its peak memory in MB. */
+async function runDaemon(bench: Bench, { feed, folder, sink }: Place) {
   await using site = new Site(bench, sink)
   const running = await site.daemon()
   const staged = join(folder, 'staged.xml')
-  writeFeed(staged, 'cdata', 20_000)
+  writeFeed(staged, 'cdata', { bytes: 20_000 })
   site.drop(staged, 'warm-up.xml')
   await sink.stored()
-  const dropped = async (name: string) => {
+  const secondsOf = async (name: string) => {
     copyFileSync(feed, staged)
-    warmMemory(folder, feed)
+    warmMemory({ feed, folder })
     const droppedAt = site.drop(staged, name)
     const { storedAt } = await sink.stored()
     return (storedAt - droppedAt - QUIET_MS) / 1000
   }
-  const first = await dropped('first.xml')
-  const second = await dropped('second.xml')
+  const first = await secondsOf('first.xml')
+  const second = await secondsOf('second.xml')
   const memory = running.peakMemory()
   await running.stop()
   return { first, second, memory }

@@ -21,10 +21,10 @@ export const eventLoop: Benchmark = {
     await using sink = await Sink.start()
     const feed = join(folder.path, 'feed.xml')
     const size = Math.min(bench.upTo, bench.quick ? 100 * MB : 2 ** 30)
-    writeFeed(feed, 'cdata', size)
+    writeFeed(feed, 'cdata', { bytes: size })
     const delays: LoopDelay[] = []
     await repeat(bench, 'event loop', async () => {
-      delays.push(await whileTaking(bench, feed, folder.path, sink))
+      delays.push(await delayWhileSending(bench, { feed, folder: folder.path, sink }))
     })
     const what = `event loop delay, ${Math.round(size / MB)} MB feed`
     return [
@@ -45,7 +45,10 @@ export const eventLoop: Benchmark = {
   },
 }
 
-async function whileTaking(bench: Bench, feed: string, folder: string, sink: Sink) {
+async function delayWhileSending(
+  bench: Bench,
+  { feed, folder, sink }: { feed: string; folder: string; sink: Sink },
+): Promise<LoopDelay> {
   await using site = new Site(bench, sink)
   const result = join(site.root, 'loop.json')
   const running = await site.daemon(['--import', MONITOR], { LOOP_MONITOR: result })

@@ -5,7 +5,7 @@
 export type Unit = 'ms' | 's' | 'MB' | 'MB/s' | 'x' | '%' | ''
 
 export interface Target {
-  /** of: the limit applies to the value, or to its ratio to the peer's value. */
+  /** What the limits apply to: the value, or the ratio of the value to the peer's value. */
   of: 'value' | 'ratio'
   atMost?: number
   atLeast?: number
@@ -42,7 +42,7 @@ export function median(numbers: readonly number[]): number {
   return percentile(numbers, 50)
 }
 
-/** percentile interpolates between the two nearest numbers; `rank` is 0 to 100. Throws `RangeError` without numbers. */
+/** percentile interpolates between the two nearest numbers. `rank` is 0 to 100. Throws `RangeError` without numbers. */
 export function percentile(numbers: readonly number[], rank: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   const place = ((sorted.length - 1) * rank) / 100
@@ -52,13 +52,13 @@ export function percentile(numbers: readonly number[], rank: number): number {
   return low + (high - low) * (place - Math.floor(place))
 }
 
-/** ratioOf is the median of the ratios of the paired runs, so that noise of the host cancels out. */
+/** ratioOf returns the median of the ratios of paired runs, in which noise of the host cancels out; null without peer. */
 export function ratioOf({ ours, peer }: Figure): number | null {
   if (peer === null) return null
   return median(ours.map((value, run) => value / (peer.runs[run] ?? Number.NaN)))
 }
 
-/** isMet returns null without a target, or without the peer that the target needs. */
+/** isMet returns whether the figure meets its target; null if it has no target, or no peer that the target needs. */
 export function isMet(figure: Figure): boolean | null {
   const { target } = figure
   const found = target?.of === 'ratio' ? ratioOf(figure) : median(figure.ours)

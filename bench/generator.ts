@@ -8,9 +8,9 @@ type Random = () => number
 interface Shape {
   open: string
   close: string
-  /** body returns a posting without its id. */
+  /** body returns the elements of a posting, except its id. */
   body: (random: Random) => string
-  /** posting returns a complete posting. */
+  /** posting returns the complete posting: the elements of `body` with an id. */
   posting: (id: number, body: string) => string
 }
 
@@ -101,12 +101,18 @@ export type ShapeName = keyof typeof SHAPES
 
 /** POOL is the number of bodies that the postings of a feed share: too many for caches to learn a pattern. */
 const POOL = 512
+/** PORTION is about how many bytes are written at once. */
 const PORTION = 1_000_000
 
 /**
- * writeFeed writes at least `bytes` bytes, ending with the next complete posting, and returns the number of postings.
+ * writeFeed writes a feed of at least `bytes` bytes, which ends after the first posting that reaches this size, and
+ * returns the number of postings.
  */
-export function writeFeed(path: string, name: ShapeName, bytes: number, seed = 1): number {
+export function writeFeed(
+  path: string,
+  name: ShapeName,
+  { bytes, seed = 1 }: { bytes: number; seed?: number },
+): number {
   const { open, close, posting, body }: Shape = SHAPES[name]
   const random = mulberry32(seed)
   const bodies = Array.from({ length: Math.min(POOL, 1 + bytes / 2_000) }, () => body(random))

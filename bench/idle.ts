@@ -48,7 +48,8 @@ export const idle: Benchmark = {
 }
 
 async function fill(site: Site): Promise<void> {
-  for (let n = 1; n <= FILES; n++) writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', BYTES, n)
+  for (let n = 1; n <= FILES; n++)
+    writeFeed(join(site.inbox, `feed-${n}.xml`), 'cdata', { bytes: BYTES, seed: n })
   await using inbox = new Inbox({
     ...{ directory: site.inbox, include: ['**/*.xml'], exclude: [] },
     clock: systemClock,
@@ -62,7 +63,7 @@ async function fill(site: Site): Promise<void> {
   })
 }
 
-/** cpuMs sums the CPU time of all threads of a process; the first number of schedstat is in ns. */
+/** cpuMs returns the CPU time of all threads of a process so far, in ms. The first number of schedstat is in ns. */
 function cpuMs(pid: number): number {
   return readdirSync(`/proc/${pid}/task`)
     .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'))

@@ -1,5 +1,5 @@
-// Measures a small feed from the drop until the daemon's request reaches storage, without the quiet period. This is the
-// daemon's own share of the wait.
+// Measures a small feed from the drop until the daemon's request reaches storage, less the quiet period. What remains is
+// the daemon's own share of the wait.
 
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { systemClock } from '../src/lib/clock.ts'
 import { type Bench, type Benchmark, MB, repeat, sharedNow, temporaryFolder } from './bench.ts'
 import { figure, percentile } from './figures.ts'
 import { writeFeed } from './generator.ts'
-import { missing, RunningShell } from './peers.ts'
+import { RunningShell, whyMissing } from './peers.ts'
 import { Sink } from './sink.ts'
 import { QUIET_MS, Site } from './site.ts'
 
-/** START_MS lets the daemon finish its start, so that the first feed does not wait for that. */
+/** START_MS lets the daemon finish its start, so that the first feed does not wait for the start. */
 const START_MS = 1_000
 /** PEER is a careful shell script; it has no quiet period, and no history after its end. */
 const PEER = `inotifywait -m -e close_write -e moved_to --format %f "$1" | while read -r feed; do
@@ -27,11 +27,11 @@ export const latency: Benchmark = {
     const medians: number[] = []
     const p95: number[] = []
     const script: number[] = []
-    const noPeer = missing('inotifywait', 'xmllint', 'curl')
+    const noPeer = whyMissing('inotifywait', 'xmllint', 'curl')
     const count = bench.quick ? 15 : 60
     await repeat(bench, 'latency', async () => {
-      if (noPeer === null) script.push(percentile(await scripted(bench, sink, count), 50))
-      const [cold = 0, ...warm] = await drops(bench, sink, count)
+      if (noPeer === null) script.push(percentile(await waitsOfScript(bench, sink, count), 50))
+      const [cold = 0, ...warm] = await waitsOfDaemon(bench, sink, count)
       first.push(cold)
       medians.push(percentile(warm, 50))
       p95.push(percentile(warm, 95))
@@ -50,36 +50,39 @@ export const latency: Benchmark = {
   },
 }
 
-async function drops(bench: Bench, sink: Sink, count: number): Promise<number[]> {
+/** waitsOfDaemon returns the wait of each feed in ms, less the quiet period. */
+async function waitsOfDaemon(bench: Bench, sink: Sink, count: number): Promise<number[]> {
   await using site = new Site(bench, sink)
   await site.daemon()
   await systemClock.sleep(START_MS)
-  const waits = await waitsOf(bench, sink, count, (staged, name) => site.drop(staged, name))
+  const waits = await waitsOf({ bench, sink, count }, (staged, name) => site.drop(staged, name))
   return waits.map((ms) => ms - QUIET_MS)
 }
 
-async function scripted(bench: Bench, sink: Sink, count: number): Promise<number[]> {
+/** waitsOfScript returns the wait of each feed in ms; the script has no quiet period. */
+async function waitsOfScript(bench: Bench, sink: Sink, count: number): Promise<number[]> {
   using inbox = temporaryFolder(bench)
   await using _ = await RunningShell.start('Watches established', PEER, inbox.path, sink.url)
-  return await waitsOf(bench, sink, count, (staged, name) => {
+  return await waitsOf({ bench, sink, count }, (staged, name) => {
     const at = sharedNow()
     renameSync(staged, join(inbox.path, name))
     return at
   })
 }
 
-/** waitsOf drops feeds one by one and returns the ms until each request reaches storage. `drop` returns its time. */
+/**
+ * waitsOf drops feeds one by one and returns for each the ms until its request reaches storage. `drop` moves a staged
+ * file to its place and returns the shared ms of the move.
+ */
 async function waitsOf(
-  bench: Bench,
-  sink: Sink,
-  count: number,
+  { bench, sink, count }: { bench: Bench; sink: Sink; count: number },
   drop: (staged: string, name: string) => number,
 ): Promise<number[]> {
   using folder = temporaryFolder(bench)
   const staged = join(folder.path, 'staged.xml')
   const waits: number[] = []
   for (let n = 1; n <= count; n++) {
-    writeFeed(staged, 'cdata', MB / 50, n)
+    writeFeed(staged, 'cdata', { bytes: MB / 50, seed: n })
     const droppedAt = drop(staged, `feed-${n}.xml`)
     const { requestedAt } = await sink.stored()
     waits.push(requestedAt - droppedAt)

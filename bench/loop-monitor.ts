@@ -8,6 +8,7 @@ import { isMainThread } from 'node:worker_threads'
 /** RESOLUTION_MS is the interval of the timer; the histogram records the time between two timer calls. */
 const RESOLUTION_MS = 1
 
+/** LoopDelay has delays in ms, without the interval of the timer. */
 export interface LoopDelay {
   p50: number
   p99: number
@@ -20,6 +21,7 @@ if (isMainThread && file !== undefined) {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   const late = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS)
   process.on('SIGUSR2', () => {
+    // `enable` returns false at the second signal, because the histogram is already enabled.
     if (histogram.enable()) return
     histogram.disable()
     const delay: LoopDelay = {

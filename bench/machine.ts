@@ -6,7 +6,7 @@ import { arch, cpus, loadavg, release, totalmem } from 'node:os'
 import { versionOf } from './peers.ts'
 import { describeProgram, installedProgram } from './program.ts'
 
-/** canClone returns whether this folder's file system shares the blocks of copies: XFS and Btrfs. */
+/** canClone returns whether a copy shares the blocks of its original on this folder's file system: XFS or Btrfs. */
 export function canClone(directory: string): boolean {
   return ['xfs', 'btrfs'].includes(fileSystemOf(directory))
 }

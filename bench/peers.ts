@@ -14,15 +14,15 @@ const PACKAGES = {
 
 export type Peer = keyof typeof PACKAGES
 
-/** missing says how to install the peers that are missing, or returns null. */
-export function missing(...peers: readonly Peer[]): string | null {
+/** whyMissing returns which packages bring the missing peers, as a note for a figure; null if no peer is missing. */
+export function whyMissing(...peers: readonly Peer[]): string | null {
   const absent = peers.filter((peer) => spawnSync('which', [peer]).status !== 0)
   if (absent.length === 0) return null
   const packages = [...new Set(absent.map((peer) => PACKAGES[peer]))]
   return `no peer: apt-get install ${packages.join(' ')}`
 }
 
-/** versionOf returns the first line of `--version`. */
+/** versionOf returns the first line of a peer's `--version`; null if the peer is missing. */
 export function versionOf(peer: Peer): string | null {
   const { stdout, stderr, status } = spawnSync(peer, ['--version'], { encoding: 'utf8' })
   return status === 0 ? (`${stdout}${stderr}`.split('\n', 1)[0] ?? null) : null
@@ -47,7 +47,7 @@ export class RunningShell implements AsyncDisposable {
     this.#closed = once(child, 'close')
   }
 
-  /** start waits until the line writes `ready` to stderr. */
+  /** start runs the line and resolves when it has written `ready` to stderr. Throws if the line ends before that. */
   static async start(ready: string, line: string, ...args: string[]): Promise<RunningShell> {
     const child = spawn('sh', ['-c', line, 'sh', ...args], {
       detached: true,

@@ -18,27 +18,29 @@ export interface Program {
 
 let program: Program | null = null
 
+/** installedProgram returns the program. Its first call builds the program if a source is newer than the build. */
 export function installedProgram(): Program {
-  program ??= programOf(built())
+  program ??= programOf(buildIfNeeded())
   return program
 }
 
-/** describeProgram returns the command line for the table. */
+/** describeProgram returns the command line without paths of this host, for the table. */
 export function describeProgram({ args, env }: Program): string {
   const assignments = Object.entries(env).map((entry) => entry.join('='))
   return [...assignments, 'node', ...args.slice(0, -1), 'dist/main.js'].join(' ')
 }
 
-function built(): string {
-  if (modified(MAIN) < Math.max(...globSync('src/**/*.{ts,json}', { cwd: ROOT }).map(sourceAge))) {
+/** buildIfNeeded builds the program if a source is newer than the build, and returns the path of the build. */
+function buildIfNeeded(): string {
+  const sources = globSync('src/**/*.{ts,json}', { cwd: ROOT })
+  const changedAt = Math.max(...sources.map((name) => modifiedAt(join(ROOT, name))))
+  if (modifiedAt(MAIN) < changedAt)
     execFileSync('npm', ['run', '-s', 'build'], { cwd: ROOT, stdio: 'inherit' })
-  }
   return MAIN
 }
 
-const sourceAge = (name: string) => modified(join(ROOT, name))
-
-function modified(path: string): number {
+/** modifiedAt returns the wall ms of the last change of a file; 0 if the file is missing. */
+function modifiedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 

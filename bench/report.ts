@@ -24,12 +24,13 @@ export function tableOf(results: readonly Result[]): string {
     .join('\n')
 }
 
-/** pageOf returns the page. `reasons` is Markdown about the missed targets. */
+/**
+ * pageOf returns the page in Markdown. `facts` are about the machine, `runs` is the number of runs of each figure, and
+ * `reasons` is Markdown about the missed targets.
+ */
 export function pageOf(
   results: readonly Result[],
-  facts: Record<string, string>,
-  runs: number,
-  reasons: string,
+  { facts, runs, reasons }: { facts: Record<string, string>; runs: number; reasons: string },
 ): string {
   const factLines = Object.entries(facts).map(([name, fact]) => `- ${name}: ${fact}`)
   const sections = results.map(({ title, figures }) => sectionOf(title, figures.map(cellsOf)))
@@ -49,7 +50,7 @@ ${sections.join('\n\n')}
 ${reasons}`
 }
 
-/** sectionOf returns a section of the page. What was measured for each shape of feed gets a table with a column each. */
+/** sectionOf returns a section of the page. Figures of all shapes of feeds get a table with a column for each shape. */
 function sectionOf(title: string, rows: readonly string[][]): string {
   const shapes = Object.keys(SHAPES)
   const shapeOf = ([what = '']: readonly string[]) => what.split(', ').find(isShape)
@@ -59,7 +60,7 @@ function sectionOf(title: string, rows: readonly string[][]): string {
   )
   const inShapes = [...shaped].map(([what, group]) => {
     const [, , , , , target = ''] = group[0] ?? []
-    const cells = shapes.map((shape) => inShape(group.find((row) => shapeOf(row) === shape)))
+    const cells = shapes.map((shape) => cellOf(group.find((row) => shapeOf(row) === shape)))
     return [what, ...cells, target]
   })
   const others = rows.filter((row) => shapeOf(row) === undefined)
@@ -72,8 +73,8 @@ function sectionOf(title: string, rows: readonly string[][]): string {
 
 const isShape = (word: string): boolean => word in SHAPES
 
-/** inShape shortens a row to one cell: the figure, the ratio to the peer, and whether the target was missed. */
-function inShape(row: readonly string[] | undefined): string {
+/** cellOf shortens a row to one cell: the figure, the ratio to the peer, and whether the target was missed. */
+function cellOf(row: readonly string[] | undefined): string {
   const [, value = '', , , ratio = '', , met] = row ?? []
   return [value, ratio && `(${ratio} x)`, met === 'missed' && '**missed**']
     .filter(Boolean)
@@ -84,7 +85,7 @@ function markdownTable(head: readonly string[], rows: readonly string[][]): stri
   return [head, head.map(() => '---'), ...rows].map(markdownRow).join('\n')
 }
 
-/** digestOf answers what a reader asks first: how long a feed takes, and how much memory, by its size over all shapes. */
+/** digestOf returns what a reader asks first: how much time and memory a feed of each size needs, over all shapes. */
 function digestOf(results: readonly Result[]): string {
   const figures = results.flatMap((result) => result.figures)
   const sizes = figures.flatMap(({ what }) => /^drop to stored, ([^,]+)/.exec(what)?.[1] ?? [])

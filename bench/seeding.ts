@@ -12,11 +12,11 @@ const APART_MS = 20_000
 export interface Seed {
   feed: string
   path: string
-  /** Null means the file left the folder long ago. */
+  /** The stats of the file in the folder; null if the file left the folder long ago. */
   identity: FileIdentity | null
 }
 
-/** seedHistory writes `count` versions, oldest first. */
+/** seedHistory writes `count` uploaded versions, the oldest first. `seedOf` returns the feed and file of the n-th. */
 export function seedHistory(database: string, count: number, seedOf: (n: number) => Seed): void {
   using history = openHistory({ file: database })
   for (let from = 0; from < count; from += BATCH) {

@@ -33,7 +33,7 @@ function store(request: IncomingMessage, response: ServerResponse): void {
   tell({ kind: 'request', at: sharedNow() })
   // A body that is shorter than its promised length never reaches `end`.
   request.resume().on('end', () => {
-    // The sender needs an ETag or a document as proof of storage. This ETag is not an MD5.
+    // The sender needs an ETag or a document as proof that the file is stored. This ETag is not an MD5.
     response.writeHead(201, { etag: '"stored"' }).end()
     tell({ kind: 'stored', at: sharedNow() })
   })

@@ -11,6 +11,7 @@ export type SinkMessage =
   /** The last byte of a post has arrived and was answered. */
   | { kind: 'stored'; at: number }
 
+/** PATIENCE_MS limits the wait for files. */
 const PATIENCE_MS = 15 * 60_000
 
 export class Sink implements AsyncDisposable {
@@ -43,7 +44,8 @@ export class Sink implements AsyncDisposable {
   }
 
   /**
-   * stored waits for `count` files since the last call. It returns the times of the first request and the last file.
+   * stored waits until `count` files have been stored since the last call, and returns the number of files, and the
+   * times of the first request and of the last file in shared ms. Then it forgets them. Rejects after PATIENCE_MS.
    */
   async stored(count = 1): Promise<{ files: number; requestedAt: number; storedAt: number }> {
     const signal = AbortSignal.timeout(PATIENCE_MS)

@@ -15,7 +15,7 @@ export class Site implements AsyncDisposable {
   readonly root: string
   readonly inbox: string
   readonly configFile: string
-  readonly #children: Daemon[] = []
+  readonly #children: RunningProgram[] = []
 
   constructor(bench: Bench, sink: Pick<Sink, 'url'>, inbox: Record<string, unknown> = {}) {
     this.root = mkdtempSync(join(bench.directory, 'site-'))
@@ -39,7 +39,7 @@ export class Site implements AsyncDisposable {
     return join(this.root, 'state', 'feedsyncd.db')
   }
 
-  /** drop renames a file into the inbox, as a careful writer does, and returns the time. */
+  /** drop renames a file into the inbox, as a careful writer does, and returns the shared ms of the rename. */
   drop(file: string, name: string): number {
     const at = sharedNow()
     renameSync(file, join(this.inbox, name))
@@ -51,34 +51,34 @@ export class Site implements AsyncDisposable {
     args: readonly string[],
     nodeFlags: readonly string[] = [],
     env: Record<string, string> = {},
-  ): Daemon {
+  ): RunningProgram {
     const { file, args: before, env: own } = installedProgram()
     const child = spawn(file, [...nodeFlags, ...before, ...args, '--config', this.configFile], {
       env: { ...process.env, ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const daemon = new Daemon(child)
-    this.#children.push(daemon)
-    return daemon
+    const running = new RunningProgram(child)
+    this.#children.push(running)
+    return running
   }
 
-  /** daemon starts a daemon that watches the inbox. */
+  /** daemon starts a daemon that watches the inbox, and waits for the end of its first listing. */
   async daemon(
     nodeFlags: readonly string[] = [],
     env: Record<string, string> = {},
-  ): Promise<Daemon> {
+  ): Promise<RunningProgram> {
     const daemon = this.start(['run'], nodeFlags, env)
-    await daemon.says('daemon started')
+    await daemon.untilPrinted('daemon started')
     return daemon
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const daemon of this.#children) await daemon.kill()
+    for (const child of this.#children) await child.kill()
     rmSync(this.root, { recursive: true, force: true })
   }
 }
 
-export class Daemon {
+export class RunningProgram {
   readonly #child: ChildProcess
   readonly #closed: Promise<unknown>
   #errors = ''
@@ -96,14 +96,15 @@ export class Daemon {
     return this.#child.pid ?? 0
   }
 
-  async says(text: string): Promise<void> {
+  /** untilPrinted resolves when one piece of stdout contains the text. Rejects if the process ends before that. */
+  async untilPrinted(text: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#child.stdout?.on('data', (chunk) => String(chunk).includes(text) && resolve())
     this.#child.once('close', () => reject(new Error(`it ended before "${text}": ${this.#errors}`)))
     await promise
   }
 
-  /** peakMemory is the largest resident set since the start, in MB (10^6 bytes). */
+  /** peakMemory returns the largest resident set since the start, in MB (10^6 bytes). */
   peakMemory(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
     return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / 1e6

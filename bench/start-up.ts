@@ -1,6 +1,6 @@
 // Measures the start of a command: CPU time and wall time of `feedsyncd status` on a short history, compared with Node
-// alone. It runs with Node's compile cache, as in a checkout, and without, as for users of a package, who cannot write
-// to the cache beside the program.
+// alone. The command runs with Node's compile cache, as in a checkout, and without the cache, as for users of a
+// package, who cannot write beside the program.
 
 import { spawnSync } from 'node:child_process'
 import { type Bench, type Benchmark, repeat } from './bench.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Bench, type Benchmark, elapsed, repeat, temporaryFolder } from './bench.ts'
 import { figure } from './figures.ts'
 import { writeFeed } from './generator.ts'
-import { missing, shell } from './peers.ts'
+import { shell, whyMissing } from './peers.ts'
 import { Sink } from './sink.ts'
 import { Site } from './site.ts'
 
@@ -21,7 +21,7 @@ export const waitingFeeds: Benchmark = {
     using folder = temporaryFolder(bench)
     await using sink = await Sink.start()
     const feeds = bench.quick ? 200 : 2_000
-    const noPeer = missing('xmllint', 'curl')
+    const noPeer = whyMissing('xmllint', 'curl')
     const ours: number[] = []
     const loop: number[] = []
     const source = join(folder.path, 'feeds')
@@ -55,5 +55,6 @@ async function onePass(bench: Bench, sink: Sink, feeds: number): Promise<number>
 
 function writeFeeds(folder: string, feeds: number): void {
   mkdirSync(folder, { recursive: true })
-  for (let n = 1; n <= feeds; n++) writeFeed(join(folder, `feed-${n}.xml`), 'cdata', BYTES, n)
+  for (let n = 1; n <= feeds; n++)
+    writeFeed(join(folder, `feed-${n}.xml`), 'cdata', { bytes: BYTES, seed: n })
 }
