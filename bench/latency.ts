@@ -1,5 +1,5 @@
-// Measures a small feed from the drop until the daemon's request reaches storage, less the quiet period. What remains is
-// the daemon's own share of the wait.
+// Measures a small feed from the drop until the daemon's request reaches storage, less the quiet period. What remains
+// is the daemon's own share of the wait.
 
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'

@@ -26,19 +26,20 @@ declare module 'vitest' {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Below the checkout, where better-sqlite3 is found. */
+/** CACHE is a folder below the checkout, so that the built program finds better-sqlite3. */
 const CACHE = join(ROOT, 'node_modules/.cache')
 const DAY = 24 * 60 * 60 * 1000
 
+/** buildProgram builds the program if a file that the build reads has changed, and provides the path of its main.js. */
 export default async function buildProgram({ provide }: TestProject): Promise<void> {
   mkdirSync(CACHE, { recursive: true })
   const folder = join(CACHE, `program-${digest()}`)
   if (!existsSync(folder)) {
-    for (const old of globSync('program-*', { cwd: CACHE })) forget(join(CACHE, old))
-    // Another run may build the same program now, or use the old one, so rename a finished draft.
+    for (const program of globSync('program-*', { cwd: CACHE })) removeIfOld(join(CACHE, program))
+    // Another run can build the same program at the same time, so rename a finished draft.
     const draft = mkdtempSync(join(CACHE, 'draft-'))
     await build({ ...config, output: { ...config.output, dir: join(draft, 'dist') } })
-    // Tests also start it as other users.
+    // Tests also start the program as other users.
     chmodSync(draft, 0o755)
     try {
       renameSync(draft, folder)
@@ -61,6 +62,6 @@ function digest(): string {
 
 const sources = () => globSync('src/**/*.{ts,json,sql}', { cwd: ROOT }).sort()
 
-function forget(folder: string): void {
+function removeIfOld(folder: string): void {
   if (statSync(folder).mtimeMs < Date.now() - DAY) rmSync(folder, { recursive: true, force: true })
 }

@@ -14,7 +14,7 @@ export interface Ran {
 /** Command is a running command, to which a test can send signals. */
 export class Command {
   readonly ended: Promise<Ran>
-  /** Its output so far, in order. */
+  /** The output so far, of stdout and stderr together in order. */
   output = ''
   exitCode: number | null = null
   readonly #signals = new EventEmitter()
@@ -55,6 +55,7 @@ export class Command {
   }
 }
 
+/** runWithin runs a command line to its end inside this process. */
 export function runWithin(args: readonly string[], over: Partial<Context> = {}): Promise<Ran> {
   return new Command(args, over).ended
 }

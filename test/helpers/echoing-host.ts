@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Received holds the caller's secrets by the names that a test uses. */
+/** Received has the secrets that the host has got or issued, by the names that a test uses. */
 export type Received = Map<string, string>
 
 type Answer = (response: ServerResponse, text: string) => unknown
@@ -18,6 +18,7 @@ const json = (response: ServerResponse, status: number, body: unknown, headers =
 const inHeader = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ')
 const inAddress = (text: string) => encodeURI(text).replace(/[/?#@]/g, encodeURIComponent)
 
+/** Each function answers a request for a form, and repeats the text at one place of the answer. */
 export const SERVICE_PLACES: Record<string, Answer> = {
   'the message of a 500': (r, text) => json(r, 500, { message: `bad ${text}` }),
   'the message of a 400': (r, text) => json(r, 400, { errors: [{ message: `bad ${text}` }] }),
@@ -37,9 +38,9 @@ export const SERVICE_PLACES: Record<string, Answer> = {
     }),
 }
 
-/** Each function changes the form that the service returns. */
+/** Each function writes the text into one place of the form that the service returns. */
 export const FORM_PLACES: Record<string, (form: Form, text: string) => void> = {
-  'the name of a field that is no text': (form, text) => {
+  'the name of a field that is not text': (form, text) => {
     Object.assign(form.fields, { [text]: 1.5 })
   },
   'the host of the form': (form, text) => {
@@ -67,6 +68,7 @@ const error = (r: ServerResponse, code: string, message: string) =>
     .writeHead(403, { 'content-type': 'application/xml' })
     .end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`)
 
+/** Each function answers an upload, and repeats the text at one place of the answer. */
 export const STORAGE_PLACES: Record<string, Answer> = {
   'the message of an error': (r, text) => error(r, 'AccessDenied', text.replace(/[<]/g, '&lt;')),
   'the message of an error as CDATA': (r, text) =>
@@ -98,13 +100,14 @@ interface Form {
 const token = (bytes: number) => randomBytes(bytes).toString('base64')
 
 export class EchoingHost implements AsyncDisposable {
-  /** Each form replaces all of its values except the token. */
+  /** Each new form replaces the secrets of the form before, except the token, which is the same in all forms. */
   readonly received: Received = new Map()
-  /** The place, the secret and the escape of the repetition; null means the host repeats nothing. */
+  /** At which place the host repeats which secret, with which escape; null means the host repeats nothing. */
   plan: { place: string; secret: string; escape: (text: string) => string } | null = null
   /** other answers the requests that are neither for a form nor for storage. */
   other: (request: IncomingMessage, response: ServerResponse, text: string) => void = (_, r) =>
     json(r, 404, {})
+  /** How often the host has repeated a secret. */
   echoes = 0
   readonly #server = createServer(async (request, response) => {
     await request.resume().toArray()
@@ -122,7 +125,8 @@ export class EchoingHost implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  #text(): string {
+  /** #repeated returns the escaped secret of the plan, and counts the repetition. Throws before the secret is known. */
+  #repeated(): string {
     const { plan } = this
     const value = this.received.get(plan?.secret ?? '')
     if (plan === null || value === undefined)
@@ -143,12 +147,12 @@ export class EchoingHost implements AsyncDisposable {
     if (url.includes('/v1/presigned')) {
       const service = SERVICE_PLACES[place]
       if (service === undefined) this.#form(response)
-      else service(response, this.#text())
+      else service(response, this.#repeated())
     } else if (url.includes('/feeds')) {
       const storage = STORAGE_PLACES[place]
       if (storage === undefined) response.writeHead(201, { etag: '"stored-1"' }).end()
-      else storage(response, this.#text())
-    } else this.other(request, response, this.plan === null ? '' : this.#text())
+      else storage(response, this.#repeated())
+    } else this.other(request, response, this.plan === null ? '' : this.#repeated())
   }
 
   #form(response: ServerResponse): void {
@@ -167,7 +171,7 @@ export class EchoingHost implements AsyncDisposable {
     for (const name of ['policy', 'credential', 'security-token', 'signature'])
       this.received.set(`form ${name}`, form.fields[name] ?? form.fields[`x-store-${name}`] ?? '')
     const change = FORM_PLACES[this.plan?.place ?? '']
-    if (change !== undefined) change(form, this.#text())
+    if (change !== undefined) change(form, this.#repeated())
     json(response, 200, form)
   }
 

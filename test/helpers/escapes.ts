@@ -1,4 +1,4 @@
-// The ways in which another host may escape what it received.
+// The ways in which another host can escape what it received.
 
 export const ESCAPES: Record<string, (text: string) => string> = {
   'as it is': (text) => text,

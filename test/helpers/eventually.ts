@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../src/lib/clock.ts'
 
-/** On a busy machine, a test waits for nothing that makes no progress for this long. */
+/** STILL_MS is how long nothing may change before a wait fails. A busy machine needs so long. */
 const STILL_MS = 30_000
 const INTERVAL_MS = 20
 
@@ -19,8 +19,8 @@ export function watchPlace(place: () => unknown): () => void {
 export class Ended extends Error {}
 
 /**
- * eventually repeats `look` until it no longer throws, and resolves with its result. It rejects with the last error
- * once that error and all places were the same for 30 s. For `Ended` it rejects at once.
+ * eventually repeats `look` until `look` no longer throws, and resolves with its result. If the error and all places
+ * stay the same for 30 s, eventually rejects with the error. For `Ended` it rejects at once.
  */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   let seen = ''
@@ -39,7 +39,7 @@ export async function eventually<T>(look: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** eventuallyTrue repeats `look` until its result is truthy, and returns it; otherwise it works like `eventually`. */
+/** eventuallyTrue repeats `look` until the result is truthy, and resolves with it. It rejects as `eventually` does. */
 export function eventuallyTrue<T>(look: () => T | Promise<T>): Promise<T> {
   return eventually(async () => {
     const answer = await look()

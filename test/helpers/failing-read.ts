@@ -1,5 +1,5 @@
-// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_READ exists, the next read of the database whose
-// SQL contains the text of the file fails, as on a disk with errors. Then the file is removed.
+// Preloaded into a daemon (`--import`): once the file that FEEDSYNCD_FAIL_READ names exists, the next read of the
+// database whose SQL contains the text of this file fails, as on a disk with errors. Then the file is removed.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,7 @@
-// Preloaded into a daemon (`--import`): once the file FEEDSYNCD_FAIL_FILE exists, each kind of write to the database
-// fails the first time, with the code in the file, such as SQLITE_FULL. The first commit of each set of writes fails,
-// too. FEEDSYNCD_FAIL_ONLY limits this to one kind. FEEDSYNCD_FAIL_LOG gets one line for each failure.
+// Preloaded into a daemon (`--import`): once the file that FEEDSYNCD_FAIL_FILE names exists, each kind of write to the
+// database fails the first time, with the code in the file, such as SQLITE_FULL. The first commit of each set of writes
+// fails, too. FEEDSYNCD_FAIL_ONLY limits the failures to one kind. The file that FEEDSYNCD_FAIL_LOG names gets one line
+// for each failure.
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

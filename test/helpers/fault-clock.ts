@@ -8,7 +8,7 @@ interface Sleeper {
   wake: () => void
 }
 
-/** A limit for a program that hangs. */
+/** MOST_MINUTES ends `passUntil` if the program hangs. */
 const MOST_MINUTES = 5000
 
 /** JumpingTimers run on real time, and also end when time jumps past them. */
@@ -35,7 +35,8 @@ class JumpingTimers {
     return { [Symbol.dispose]: cancel }
   }
 
-  jumped(): void {
+  /** endDue ends the timers whose time is over after a jump. */
+  endDue(): void {
     for (const { endsAt, end } of [...this.#timers]) if (endsAt <= this.#monotonic()) end()
   }
 }
@@ -46,6 +47,7 @@ export class FaultClock implements Clock {
   readonly #sleepers = new Set<Sleeper>()
   /** Every requested wait in ms, in order. */
   readonly waits: number[] = []
+  /** onSleep is called whenever a sleep begins. */
   onSleep = (): void => {}
 
   readonly now = () => systemClock.now() + Math.round(this.#ahead) + this.#wallAhead
@@ -70,9 +72,10 @@ export class FaultClock implements Clock {
 
   readonly #timers = new JumpingTimers(() => this.monotonic())
 
-  /** Watchdogs guard real sockets, so they run on real time, beside the jumps. */
+  /** Watchdogs use `after` to guard real sockets, so its timers run on real time, and a jump ends them as well. */
   after = this.#timers.after
 
+  /** sleeping returns how many sleeps wait for a jump. */
   get sleeping(): number {
     return this.#sleepers.size
   }
@@ -88,10 +91,10 @@ export class FaultClock implements Clock {
     this.#ahead += ms
     for (const sleeper of [...this.#sleepers])
       if (sleeper.wakeAt <= this.monotonic()) sleeper.wake()
-    this.#timers.jumped()
+    this.#timers.endDue()
   }
 
-  /** passUntil moves the clock by minutes until something has happened. In between, the program can go on. */
+  /** passUntil moves the clock minute by minute until something has happened. After each minute the program goes on. */
   async passUntil(happened: () => boolean): Promise<void> {
     for (let minutes = 0; !happened(); minutes++) {
       if (minutes > MOST_MINUTES) throw new Error(`nothing happened in ${minutes} minutes`)
@@ -100,12 +103,12 @@ export class FaultClock implements Clock {
     }
   }
 
-  /** setWallClock moves only the wall clock; intervals do not change. */
-  setWallClock(byMs: number): void {
+  /** moveWallClock moves only the wall clock by this many ms; intervals do not change. */
+  moveWallClock(byMs: number): void {
     this.#wallAhead += byMs
   }
 
-  /** The clock of the other side of the network: it ignores `setWallClock` and has real timers. */
+  /** The clock of the service and storage: it ignores `moveWallClock` and has real timers. */
   readonly outside: Clock = {
     ...systemClock,
     now: () => systemClock.now() + Math.round(this.#ahead),

@@ -8,12 +8,13 @@ import { eventually } from './eventually.ts'
 type Listed = { id: number; played: number; held: number }
 
 export interface RemoteGate {
+  /** held resolves when the gate holds n requests. */
   held: Fault['held']
   release(): Promise<void>
   remove(): Promise<void>
 }
 
-/** remoteGate adds a gate. `controlUrl` is that of the sandbox, such as `http://127.0.0.1:4123/_sandbox`. */
+/** remoteGate adds a gate to a sandbox. `controlUrl` is such as `http://127.0.0.1:4123/_sandbox`. */
 export async function remoteGate(
   controlUrl: string,
   rule: Extract<FaultRule, { kind: 'gate' | 'gate-at-byte' }>,

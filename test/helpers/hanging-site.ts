@@ -19,12 +19,14 @@ export async function hangingSite(config: Record<string, unknown> = {}) {
     site,
     /** hang lets later calls hang; hanging.ts has their names. */
     hang: (what: string) => writeFileSync(join(folder, what), ''),
+    /** untilHanging resolves when a call of this name hangs, and forgets that call, so that it can wait for another. */
     untilHanging: (what: string) => eventually(() => rmSync(join(folder, `${what}-hangs`))),
-    /** answer lets the calls that hang go on, and later ones not hang. */
+    /** answer lets all hanging calls go on. Later calls of this name do not hang. */
     answer: (what: string) => {
       rmSync(join(folder, what))
       closeSync(openSync(join(folder, 'fifo'), constants.O_WRONLY | constants.O_NONBLOCK))
     },
+    /** release lets no later call hang. Calls that hang already stay so. */
     release: () => rmSync(folder, { recursive: true }),
   }
 }

@@ -42,7 +42,7 @@ if (holds !== undefined && isMainThread) {
     }
     return statSync(path, options)
   }
-  // The types say that nobody may do this.
+  // The types of Node forbid to replace this function.
   Object.assign(fs, { statSync: look })
   syncBuiltinESMExports()
 }

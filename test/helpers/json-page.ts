@@ -56,7 +56,7 @@ export function headingFor(command: string, variant: string = command): string {
   return found
 }
 
-/** fieldsOf returns what the page says of the fields below a heading, with the fields of the objects that it links to. */
+/** fieldsOf returns the fields that the page names below a heading, with the fields of the objects that it links to. */
 export function fieldsOf(heading: string): Field[] {
   const fields = SECTIONS.get(heading) ?? []
   const version = SECTIONS.get('Version') ?? []

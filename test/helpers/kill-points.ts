@@ -17,7 +17,7 @@ const counts = new Map<string, number>()
 
 type Works = (...parameters: never[]) => unknown
 
-/** step does a step. FEEDSYNCD_KILL_AT may end the process before it, after it, or after half of it. */
+/** step does the work of a step. FEEDSYNCD_KILL_AT can end the process before the work, halfway (`half`), or after it. */
 function step(label: string, work: () => unknown, half?: () => void): unknown {
   const n = (counts.get(label) ?? 0) + 1
   counts.set(label, n)
@@ -31,6 +31,7 @@ function step(label: string, work: () => unknown, half?: () => void): unknown {
   return result
 }
 
+/** reach logs the point. If the process is to end here, reach calls `first` and kills the process. */
 function reach(point: string, first = () => {}): void {
   if (FEEDSYNCD_KILL_LOG) appendFileSync(FEEDSYNCD_KILL_LOG, `${point}\n`)
   if (point !== FEEDSYNCD_KILL_AT) return

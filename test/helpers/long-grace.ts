@@ -1,5 +1,5 @@
 // Preloaded into a daemon (`--import`, after fast-time.ts): aborted work gets 2,000 s instead of 5 to record its end.
-// On a busy machine, a correct process may need more than 5 s and would be ended by force.
+// On a busy machine, a correct process can need more than 5 s and would be ended by force.
 
 const GRACE_MS = 5_000
 const { setTimeout: original } = globalThis

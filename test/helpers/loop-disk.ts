@@ -1,4 +1,4 @@
-// A file system of its own in a file of the temporary folder, for tests of what only some file systems can do.
+// A disk of its own file system, in a file of the temporary folder, for tests of what only some file systems can do.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
@@ -13,17 +13,17 @@ const MAKE = {
 }
 export type FileSystem = keyof typeof MAKE
 
-/** The answers of whyNoDisk. */
+/** The answers of whyNoDisk so far. */
 const answers = new Map<FileSystem, string | null>()
 
-/** diskOf mounts a disk, or skips the test if this host cannot. Throws if it can, and this disk cannot be mounted. */
+/** diskOf mounts a disk, or skips the test if this host cannot mount such disks. Throws if only this mount fails. */
 export function diskOf(type: FileSystem, { skip }: TestContext): LoopDisk {
   if (!answers.has(type)) answers.set(type, whyNoDisk(type))
   const why = answers.get(type) ?? null
   return why === null ? new LoopDisk(type) : skip(why)
 }
 
-/** whyNoDisk says why this host cannot mount such a disk; null if it can. */
+/** whyNoDisk returns why this host cannot mount such a disk; null if it can. It mounts one to find out. */
 function whyNoDisk(type: FileSystem): string | null {
   if (process.getuid?.() !== 0) return 'only root may mount a disk'
   if (spawnSync(MAKE[type][0] ?? '', ['-V']).error !== undefined)
@@ -73,7 +73,7 @@ export class LoopDisk implements Disposable {
     else execFileSync('btrfs', ['subvolume', 'create', folder], { stdio: 'pipe' })
   }
 
-  /** fill leaves room for this many bytes. */
+  /** fill writes a file that leaves room for this many bytes. */
   fill(room: number): void {
     const { bavail, bsize } = statfsSync(this.folder)
     const bytes = String(bavail * bsize - room)

@@ -39,10 +39,10 @@ import { FaultClock } from './fault-clock.ts'
 import { feedOf } from './feed.ts'
 
 export const SECRET = 'the/secret+of the outlet=='
-/** Fields of a form that are no secrets. */
+/** Fields of a form that are not secrets. */
 const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
 
-/** Shared, because the start of its thread takes longer than a whole delivery. */
+/** All outlets share the checker, because the start of its thread takes longer than a whole delivery. */
 const checker = createFeedChecker()
 
 export interface OutletOptions {
@@ -65,6 +65,7 @@ export class Outlet implements AsyncDisposable {
   readonly history: History
   readonly root: string
   readonly conditions: Conditions
+  /** The messages of all conditions that were set, in order. */
   readonly reported: string[] = []
   readonly #pipeline: Pipeline
   readonly #sending: Sending
@@ -120,7 +121,7 @@ export class Outlet implements AsyncDisposable {
         return { kind: 'form', form: form?.(answer.form) ?? answer.form }
       },
     }
-    // A commit waits a few ms for other writes, in real time and not in the test's.
+    // A commit waits a few ms for other writes, in real time and not in the time of the test.
     const patient = { ...clock, sleep: systemClock.sleep }
     const file = join(root, 'state', 'history.db')
     this.history = owned.use(openHistory({ file, clock: patient, log }))
@@ -234,7 +235,7 @@ export class Outlet implements AsyncDisposable {
   async run(forMs = 30 * SECOND): Promise<void> {
     const until = this.clock.monotonic() + forMs
     for (;;) {
-      await this.#untilAllSleep()
+      await this.#startUntilAllSleep()
       const { running } = this.#sending
       const waiting = this.history.list({ states: ['queued'], all: true })
       const left = until - this.clock.monotonic()
@@ -243,13 +244,17 @@ export class Outlet implements AsyncDisposable {
     }
   }
 
-  /** The daemon looks every second. This skips looks at which nothing is due, but keeps one a minute. */
+  /**
+   * #msToNextLook returns the ms until the next look at the queue. The daemon looks every second; this skips looks at
+   * which nothing is due, but keeps one look a minute.
+   */
   #msToNextLook(waiting: readonly Version[]): number {
     const now = this.clock.now()
     const due = waiting.map(({ nextAttemptAt }) => (nextAttemptAt ?? now) - now)
     return Math.max(SECOND, Math.min(MINUTE, ...due))
   }
 
+  /** deliver takes a file as `jobs.xml`, runs, and returns the version after that. */
   async deliver(content?: string | Buffer, forMs?: number): Promise<Version> {
     const { id } = await this.take('jobs.xml', content)
     await this.run(forMs)
@@ -296,7 +301,7 @@ export class Outlet implements AsyncDisposable {
     return this.sandbox.objects().map(({ writes }) => writes)
   }
 
-  /** story returns the end of a version, and its number of requests. */
+  /** story returns the state and attempts of a version, and the numbers of all requests and writes so far. */
   story(id = 1) {
     return {
       state: this.version(id).state,
@@ -340,8 +345,8 @@ export class Outlet implements AsyncDisposable {
       .map(([name]) => name ?? '')
   }
 
-  /** #untilAllSleep returns when every running delivery waits for time to pass. */
-  async #untilAllSleep(): Promise<void> {
+  /** #startUntilAllSleep starts what is due, again and again, until every running delivery waits for time to pass. */
+  async #startUntilAllSleep(): Promise<void> {
     for (;;) {
       this.#changed = Promise.withResolvers()
       this.#sending.start(this.#stop.signal, {

@@ -9,7 +9,10 @@ export interface QuickClock extends Clock {
   skip(ms: number): void
 }
 
-/** `ahead`: ms by which the wall clock is ahead, so that a file written now looks unchanged for that time. */
+/**
+ * quickClock returns a clock whose wall time is ahead by `ahead` ms, so that a file written now looks unchanged for so
+ * long. Its watchdogs (`after`) run on real time.
+ */
 export function quickClock({ ahead = 0 } = {}): QuickClock {
   const [wall, start] = [systemClock.now() + ahead, systemClock.monotonic()]
   let skipped = 0
@@ -18,7 +21,7 @@ export function quickClock({ ahead = 0 } = {}): QuickClock {
     now: () => Math.round(wall + passed()),
     monotonic: () => start + passed(),
     sleep: (ms, signal) => systemClock.sleep(ms / FACTOR, signal),
-    // Watchdogs watch real sockets, so they run on real time.
+    // Watchdogs guard real sockets.
     after: systemClock.after,
     skip: (ms) => {
       skipped += ms

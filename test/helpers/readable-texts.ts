@@ -1,4 +1,4 @@
-// Reads the descriptions that the tests of both halves share.
+// Reads the descriptions of postings that the tests of the program and of the sandbox share.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,17 +11,21 @@ export interface RecordingProxy extends AsyncDisposable {
   readonly echoes: () => number
 }
 
-/** Fields of a form that are no secrets. */
+/** Fields of a form that are not secrets. */
 const OPEN_FIELDS = new Set(['key', 'success_action_status', 'x-store-algorithm', 'x-store-date'])
 const PROOFS = ['x-svc-signature', 'x-svc-apikey', 'proxy-authorization']
 
-/** `echo`: the accounts whose first request to the service, or first upload, the proxy answers with its own content. */
+/**
+ * recordingProxy opens the proxy. It answers the first request of the account `echo.service` to the service, and the
+ * first upload of the account `echo.storage`, with the content of the request; null repeats nothing.
+ */
 export async function recordingProxy(
   echo: { service: string; storage: string } | null,
 ): Promise<RecordingProxy> {
   const secrets = new Set<string>()
   const left = new Set(['service', 'storage'])
-  const isEcho = (side: 'service' | 'storage', headers: IncomingHttpHeaders, body: Buffer) => {
+  /** takeEcho returns whether the proxy has to repeat this request, and does so only once for each side. */
+  const takeEcho = (side: 'service' | 'storage', headers: IncomingHttpHeaders, body: Buffer) => {
     if (echo === null || !left.has(side)) return false
     const found =
       side === 'service'
@@ -34,12 +38,12 @@ export async function recordingProxy(
     const { method, url = '', headers } = incoming
     for (const name of PROOFS) if (headers[name]) secrets.add(String(headers[name]))
     const body = Buffer.concat(await incoming.toArray())
-    if (isEcho('service', headers, body)) {
+    if (takeEcho('service', headers, body)) {
       outgoing.writeHead(500, { 'content-type': 'application/json' })
       outgoing.end(JSON.stringify({ message: 'wrong signature', ...headers }))
       return
     }
-    if (isEcho('storage', headers, body)) {
+    if (takeEcho('storage', headers, body)) {
       const message = body.toString('latin1').replace(/[<&]/g, ' ')
       outgoing.writeHead(403, { 'content-type': 'application/xml' })
       outgoing.end(`<Error><Code>SignatureDoesNotMatch</Code><Message>${message}</Message></Error>`)

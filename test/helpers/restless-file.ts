@@ -1,6 +1,6 @@
-// Preloaded into a daemon (`--import`): a file of one of these names changes before a look at it, unless it changed in
-// the last 50 ms. So a longer quiet period never ends, however busy the machine is. `rewritten.xml` also changes before
-// each read of its bytes. `grown.xml` grows while the file FEEDSYNCD_TEST_HOLD exists, and then gets its end.
+// Preloaded into a daemon (`--import`): a file with a name in `changes` changes before a look at it, unless it changed
+// in the last 50 ms. So a longer quiet period never ends, however busy the machine is. `rewritten.xml` also changes
+// before each read of its bytes. `grown.xml` grows while the file FEEDSYNCD_TEST_HOLD exists, and then gets its end.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -60,6 +60,6 @@ const read = (...parameters: Parameters<typeof readSync>) => {
   return readSync(...parameters)
 }
 
-// The types say that nobody may do this.
+// The types of Node forbid to replace these functions.
 Object.assign(fs, { lstatSync: look, openSync: open, readSync: read })
 syncBuiltinESMExports()

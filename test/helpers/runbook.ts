@@ -11,7 +11,7 @@ export const SEVERAL_HOSTS = page('several-hosts.md')
 
 export interface Block {
   heading: string
-  /** null if the earlier blocks created the situation. */
+  /** The name of the situation that the commands need; null if the earlier blocks created the situation. */
   situation: string | null
   commands: string[]
 }
@@ -31,7 +31,7 @@ export function blocks(text = RUNBOOK): Block[] {
   return found
 }
 
-/** The exit code of these commands reports their findings, so it may differ from 0. */
+/** answersByCode returns whether a command reports its findings by its exit code, which then can differ from 0. */
 export const answersByCode = (command: string) =>
   /^feedsyncd (status --check|check|diff|doctor)\b/.test(command) ||
   /^systemctl status/.test(command)

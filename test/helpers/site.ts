@@ -43,7 +43,7 @@ export class Site implements AsyncDisposable {
   readonly sandbox: Sandbox
   /** Clock of the commands in this process. */
   clock: Clock
-  /** The program of children: a test may have its own copy. */
+  /** The program that children run; a test can set its own copy. */
   program = MAIN
   /** Environment of every child, added to the environment of this process. */
   env: Record<string, string> = {}
@@ -144,7 +144,7 @@ export class Site implements AsyncDisposable {
     return this.spawnBy([], ...args)
   }
 
-  /** spawnBy starts a command through another program, such as `unshare`, which then becomes the command. */
+  /** spawnBy starts a command in a child through another program, such as `unshare`, which then becomes the command. */
   spawnBy(starter: string[], ...args: string[]): ChildProcess {
     const own = [process.execPath, this.program, ...args, '--config', this.configFile]
     const [program = process.execPath, ...rest] = [...starter, ...own]
@@ -164,7 +164,7 @@ export class Site implements AsyncDisposable {
     return child
   }
 
-  /** expire makes a feed look incomplete for longer than `incompleteAfter`. */
+  /** expire writes into the database that the feed's incomplete versions are so since 1970, past `incompleteAfter`. */
   expire(feed: string): void {
     const database = new Database(join(this.root, 'state', 'feedsyncd.db'))
     database.prepare('UPDATE versions SET incomplete_since = 1 WHERE feed = ?').run(feed)
@@ -248,13 +248,14 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
+  /** lastEvent returns the newest event of the feed's newest version. */
   lastEvent(feed: string): FeedEvent | undefined {
     return this.events(feed).at(-1)
   }
 
   /**
-   * until waits until a feed's newest version is in a lasting state, and has this content. For a short or an earlier
-   * state, use `passed`.
+   * until waits until a feed's newest version is in this state and, if `sha256` is given, has this content. For a state
+   * that the version soon leaves or has left, use `passed`.
    */
   async until(feed: string, state: State, sha256?: string): Promise<UploadReport> {
     const look = () => {
@@ -267,7 +268,7 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** untilWaiting waits until a feed's newest version, with this content, waits for its next attempt. */
+  /** untilWaiting waits until a feed's newest version, with this content if given, waits for its next attempt. */
   async untilWaiting(feed: string, sha256?: string): Promise<UploadReport> {
     const look = () => {
       const [newest] = this.uploads({ feed })
@@ -279,7 +280,7 @@ export class Site implements AsyncDisposable {
     return eventually(look)
   }
 
-  /** #happened measures the output of the commands and the requests of the sandbox so far. */
+  /** #happened returns a number that grows with each output of a command and each step of a request to the sandbox. */
   #happened(): number {
     const said = [...this.#commands.map(({ output }) => output), ...this.#output.values()]
     const requests = this.sandbox.requests()
@@ -321,6 +322,7 @@ function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0
 }
 
+/** finished resolves when a command has ended. Of a child process, it has the output after the call. */
 export async function finished(child: ChildProcess | Command): Promise<Ran> {
   if (child instanceof Command) return child.ended
   let stdout = ''

@@ -34,6 +34,7 @@ export class SmallDisk implements Disposable {
     else limit(daemon, String(Math.max(room, 4096)))
   }
 
+  /** free ends what `fill` did. */
   free(daemon: Pick<ChildProcess, 'pid'>): void {
     if (this.isMounted) rmSync(this.#ballast)
     else limit(daemon, 'unlimited')

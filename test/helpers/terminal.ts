@@ -9,7 +9,7 @@ export class Terminal {
   readonly #script: ChildProcess
   #shown = ''
 
-  /** `words`: the program and its arguments; none of them has a quote. */
+  /** `words` are the program and its arguments, without single quotes. The end of the test kills the program. */
   constructor(words: readonly string[], env: NodeJS.ProcessEnv = process.env) {
     const line = words.map((word) => `'${word}'`).join(' ')
     this.#script = spawn('script', ['-qec', line, '/dev/null'], { env, stdio: 'pipe' })

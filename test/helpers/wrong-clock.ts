@@ -1,5 +1,5 @@
 // Preloaded into a child (`--import`, in each of its threads): its wall clock is ahead by the number of ms in the file
-// FEEDSYNCD_CLOCK_FILE, which a test may change while the child runs. Intervals do not change.
+// FEEDSYNCD_CLOCK_FILE, which a test can change while the child runs. Intervals do not change.
 
 import { readFileSync } from 'node:fs'
 

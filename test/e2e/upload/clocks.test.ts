@@ -47,7 +47,7 @@ describe('the wall clock', () => {
 
       const running = outlet.run()
       await gate.held()
-      outlet.clock.setWallClock(jump)
+      outlet.clock.moveWallClock(jump)
       gate.remove()
       await running
       await outlet.take('next.xml')
@@ -66,7 +66,7 @@ describe('the wall clock', () => {
     await outlet.take('jobs.xml')
     await outlet.run(0)
 
-    outlet.clock.setWallClock(-20 * MINUTE)
+    outlet.clock.moveWallClock(-20 * MINUTE)
     await outlet.run(40 * MINUTE)
 
     expect(outlet.version().state).toBe('uploaded')
@@ -79,7 +79,7 @@ describe('the wall clock', () => {
     for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
     await outlet.run(0)
 
-    outlet.clock.setWallClock(10 * HOUR)
+    outlet.clock.moveWallClock(10 * HOUR)
     const before = outlet.requests('service').length
     await outlet.run(10 * SECOND)
 
@@ -93,7 +93,7 @@ describe('the wall clock', () => {
     await outlet.take('jobs.xml')
     await outlet.run(0)
 
-    outlet.clock.setWallClock(10 * HOUR)
+    outlet.clock.moveWallClock(10 * HOUR)
     await outlet.run(30 * MINUTE)
 
     expect(outlet.outcomes()).toEqual(['refused', 'refused', 'refused', 'stored'])

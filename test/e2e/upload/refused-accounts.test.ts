@@ -196,7 +196,7 @@ describe('a key that the service refuses', () => {
       outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
       await outlet.run(MINUTE)
 
-      outlet.clock.setWallClock(step)
+      outlet.clock.moveWallClock(step)
       await outlet.run(5 * MINUTE)
 
       expect(states(outlet, 3)).toEqual(Array(3).fill('uploaded'))

@@ -18,13 +18,14 @@ export interface BookCampaign {
   spend: number
   /** null means all postings. */
   targeting: Record<string, unknown> | null
-  /** Wall ms from which a listing shows the campaign, and from which a read by id finds it. */
+  /** Wall ms from which a listing shows the campaign. */
   listedFrom: number
+  /** Wall ms from which a read by id finds the campaign. */
   foundFrom: number
 }
 
 export interface BookKnobs {
-  /** echo returns the targeting that answers show; null means they show none. */
+  /** echo returns the targeting that answers show; if it is null, answers show no targeting. */
   echo: ((targeting: Record<string, unknown> | null) => unknown) | null
   pageSize: number
   fromCache: boolean
@@ -34,8 +35,9 @@ export interface BookKnobs {
   keptName: (name: string) => string
   /** The fields of an update that the service accepts but does not change. */
   ignored: readonly string[]
-  /** The ms until a listing shows a new campaign, and until a read by id finds it. */
+  /** The ms until a listing shows a new campaign. */
   listedAfterMs: number
+  /** The ms until a read by id finds a new campaign. */
   foundAfterMs: number
 }
 

@@ -1,6 +1,6 @@
 // Texts of campaigns files.
 
-/** entry returns an entry that can be created. `fields` adds lines, or replaces those with the same name. */
+/** entry returns an entry that can be created. The lines of `fields` are added, or replace lines of the same name. */
 export function entry(key: string, fields = '', budget = '100.00'): string {
   const usual = { name: `Campaign ${key}`, budget: `"${budget}"`, targeting: 'all' }
   const given = fields.split('\n').filter((line) => line !== '')

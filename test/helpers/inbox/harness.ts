@@ -20,7 +20,7 @@ import { silentLog } from '../../../src/lib/log.ts'
 
 export function temporaryFolder(disk = tmpdir()): string {
   const path = realpathSync(mkdtempSync(join(disk, 'inbox-')))
-  // Other users may enter, so that a test can look with their rights.
+  // Other users can enter the folder, so that a test can look at it with their rights.
   chmodSync(path, 0o755)
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
@@ -65,7 +65,7 @@ export async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** backdate sets an old date, as a copy does that preserves dates. */
+/** backdate gives the file an old date, as a copy does that preserves dates. */
 export function backdate(file: string): void {
   utimesSync(file, new Date(2001, 0, 1), new Date(2001, 0, 1))
 }

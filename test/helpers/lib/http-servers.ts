@@ -65,7 +65,7 @@ export interface Proxy {
   authorizations: Array<string | undefined>
 }
 
-/** proxyServer tunnels CONNECT and forwards absolute addresses. `refuse` is the status of all its answers. */
+/** proxyServer tunnels CONNECT and forwards absolute addresses; if `refuse` is a status, it answers only with that. */
 export async function proxyServer(refuse: number | null = null): Promise<Proxy> {
   const seen: string[] = []
   const authorizations: Array<string | undefined> = []

@@ -16,7 +16,7 @@ export function campaignRun(over: Partial<CampaignRun> = {}): CampaignRun {
   }
 }
 
-/** An entry that is in line with the service. */
+/** campaignSeen returns an entry that is in line with the service. */
 export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   return {
     ...{
@@ -32,7 +32,7 @@ export function campaignSeen(over: Partial<CampaignSeen> = {}): CampaignSeen {
   }
 }
 
-/** The main numbers of a campaign that spent 320.10 of 1,500.00. */
+/** coverage returns the main numbers of a campaign that spent 320.10 of 1,500.00. */
 export function coverage(over: Partial<Coverage> = {}): Coverage {
   return {
     ...{ covered: 40, counted: 40, isAtMost: false, isMonthly: false },
@@ -41,7 +41,7 @@ export function coverage(over: Partial<Coverage> = {}): Coverage {
   }
 }
 
-/** A finding about a campaign that no entry names. */
+/** campaignFinding returns a finding about a campaign that no entry names. */
 export function campaignFinding(over: Partial<CampaignFinding> = {}): CampaignFinding {
   return {
     ...{ code: 'outside', key: null, campaignId: '48213', severity: 'warning' },

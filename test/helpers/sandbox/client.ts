@@ -107,7 +107,7 @@ export function post(
   })
 }
 
-/** RawConnection is a connection on which a test writes bytes itself. `closed` resolves with how it ended. */
+/** RawConnection is a connection on which a test writes bytes itself. `closed` resolves when the sandbox ended it. */
 export class RawConnection {
   readonly socket: Socket
   readonly closed: Promise<'fin' | 'rst'>

@@ -1,5 +1,5 @@
 // Holds every answer of the sandboxes in this process, and every request of the program to them, against the
-// description in OpenAPI. A setup file of the e2e and smoke tiers: the test during which one differs fails.
+// description in OpenAPI. A setup file of the e2e and smoke tiers: a test fails if a request or an answer differs.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -132,7 +132,7 @@ function hold(): Held {
   return held
 }
 
-// The modules of a worker live on from file to file, and so does this listener.
+// The modules of a worker live on from test file to test file, so they share one listener.
 shared[HELD] ??= hold()
 const held = shared[HELD]
 

@@ -34,6 +34,7 @@ export async function sandboxProcess(directory: string) {
   return { child, printed, ask, control }
 }
 
+/** killed kills a process and resolves when it has ended. */
 export async function killed(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
   await once(child, 'exit')

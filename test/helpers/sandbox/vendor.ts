@@ -54,7 +54,7 @@ export async function call(
   return answerOf(await fetch(base + path, { method, headers, ...(text !== '' && { body: text }) }))
 }
 
-/** answerOf reads an answer that is JSON, or empty. */
+/** answerOf reads an answer that is JSON or empty. `json` is null for an empty answer. */
 export async function answerOf<Json = AnswerJson>(answer: Response): Promise<Called<Json>> {
   const [type, text] = [answer.headers.get('content-type'), await answer.text()]
   return { status: answer.status, type, json: text === '' ? null : JSON.parse(text) }
@@ -80,7 +80,7 @@ export async function setSpendAndLeads(
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** upload makes the two steps of an upload: the form and the post. */
+/** upload makes the two steps of an upload, the form and the post, and returns the answer of storage. */
 export async function upload(
   base: string,
   feed: string | Buffer,

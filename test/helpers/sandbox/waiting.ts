@@ -1,4 +1,4 @@
-// Waits for what a sandbox receives. It looks after each step of a request, and gives up after 30 s without any.
+// Waits for what a sandbox receives. It looks after each step of a request, and gives up after 30 s without a step.
 
 import { SECOND, systemClock } from '../../../src/lib/clock.ts'
 import type { SeenRequest, StoredObject } from '../../../src/sandbox/records.ts'

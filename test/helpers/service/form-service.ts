@@ -19,12 +19,14 @@ export const FORM = {
   fileUrl: 'https://storage.example/feeds/a.xml',
   fields: { key: 'a.xml', policy: 'cG9saWN5', 'x-store-signature': 'ab' },
 }
+/** NOW is the wall time of the client, which does not move. */
 export const NOW = Date.UTC(2026, 0, 31, 12, 0, 5)
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, n: number) => void
 
 export const sendForm: Handler = (_, response) => response.end(JSON.stringify(FORM))
 
+/** service starts a service without a Date in its answers. `seen` has the requests, and `ask` asks for a form. */
 export async function service(handler: Handler, change: Partial<FormSourceOptions> = {}) {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -62,5 +64,6 @@ export async function service(handler: Handler, change: Partial<FormSourceOption
   return { forms, ask, seen, keyFile, options }
 }
 
+/** signed returns the HMAC-SHA1 of the text in Base64. */
 export const signed = (text: string, secret = SECRET) =>
   createHmac('sha1', secret).update(text).digest('base64')

@@ -1,5 +1,5 @@
-// Makes attempts at the sandbox with real HTTP, a real spool file and the real form source. Only waits for bandwidth are
-// replaced: they are recorded and end at once.
+// Makes attempts to upload to the sandbox, with real HTTP, a real spool file and the real form source. Only the waits
+// for bandwidth are replaced: the test clock records each wait and ends it at once.
 
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,10 +20,10 @@ const SECRET = 'the secret of the tests'
 
 type Change = Partial<Parcel> & { progress?: (bytesSent: number) => void }
 
-/** Sent is the result of an attempt: of `prepare` if that gave no form, else of `post`. */
+/** Sent is the result of an attempt: the result of `prepare` if it gave no form, else the result of `post`. */
 type Sent = (Exclude<Prepared, { kind: 'form' }> | Answered) & {
   tally: Tally
-  /** The object key of the form; null without a form. */
+  /** The object key of the form; null if there was no form. */
   key: string | null
 }
 
@@ -38,10 +38,11 @@ interface Harness {
 interface TestClock extends Clock {
   /** Every wait, in ms. */
   readonly waits: number[]
-  /** Added to the wall and the monotonic time. */
+  /** The ms that the test adds to the wall and the monotonic time. */
   ahead: number
 }
 
+/** testClock returns a clock that runs in real time, plus `ahead`. Each sleep ends at once. */
 export function testClock(): TestClock {
   const clock: TestClock = {
     waits: [],
