@@ -12,7 +12,6 @@ import type {
   FoundPaths,
   RunnerUp,
 } from '../../src/feed/port.ts'
-import type { ReadOptions } from '../../src/feed/read-options.ts'
 
 export class Folder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'feedsyncd-feed-'))
@@ -37,7 +36,6 @@ export function jobFor(source: string, more: Partial<CheckJob> = {}): CheckJob {
 export async function readDocument(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},
-  options: Partial<ReadOptions> = {},
   more: Partial<CheckJob> = {},
 ): Promise<Extract<CheckResult, { kind: 'read' }>> {
   using folder = new Folder()
@@ -49,11 +47,12 @@ export async function readDocument(
     },
     ...more,
   })
-  const result = await readFeed(job, options)
+  const result = await readFeed(job)
   if (result.kind !== 'read') throw new Error(JSON.stringify(result))
   return result
 }
 
+/** contentOf returns the content of a document, and its paths. Throws if the document is not a sound feed. */
 export async function contentOf(
   document: string | Buffer,
   mapping: { records?: string; fields?: FieldPaths } = {},

@@ -28,7 +28,7 @@ const indexOf = (...jobs: string[]) => indexBy({}, ...jobs)
 async function indexBy(fields: FieldPaths, ...jobs: string[]): Promise<string> {
   const indexTo = newPath()
   const document = `<s>${jobs.map((job) => `<job>${job}</job>`).join('\n')}<job><id>last</id></job></s>`
-  const { verdict } = await readDocument(document, { fields }, {}, { indexTo })
+  const { verdict } = await readDocument(document, { fields }, { indexTo })
   if (verdict.kind !== 'ok') throw new Error(verdict.reason)
   return indexTo
 }

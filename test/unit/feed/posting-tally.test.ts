@@ -107,7 +107,7 @@ describe('warnings', () => {
     const document = feed(['a', 'a', 'b', '', ''])
 
     const { warnings } = await contentOf(document)
-    const indexed = await readDocument(document, {}, {}, { indexTo: join(folder.path, 'index') })
+    const indexed = await readDocument(document, {}, { indexTo: join(folder.path, 'index') })
 
     expect(warnings).toEqual([
       '1 posting with the id of another posting, such as "a"',

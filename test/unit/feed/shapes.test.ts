@@ -217,7 +217,6 @@ describe('a URL that most postings share', () => {
     const { verdict } = await readDocument(
       document,
       { fields },
-      {},
       { indexTo: join(folder.path, 'index') },
     )
     if (verdict.kind !== 'ok') throw new Error(verdict.reason)
@@ -272,7 +271,7 @@ describe('an id that most postings share', () => {
   const read = async (document: string, fields: FieldPaths = {}, isIndexed = true) => {
     using folder = new Folder()
     const more = isIndexed ? { indexTo: join(folder.path, 'index') } : {}
-    const { verdict } = await readDocument(document, { fields }, {}, more)
+    const { verdict } = await readDocument(document, { fields }, more)
     if (verdict.kind !== 'ok') throw new Error(verdict.reason)
     const { duplicates, warnings, withoutId } = verdict.content
     return { id: verdict.fields.id, duplicates, warnings, withoutId }
