@@ -52,7 +52,7 @@ export function percentile(numbers: readonly number[], rank: number): number {
   return low + (high - low) * (place - Math.floor(place))
 }
 
-/** ratioOf returns the median of the ratios of paired runs, so that noise of the host cancels out; null without peer. */
+/** ratioOf returns the median of the ratios of paired runs, so that the host's noise cancels out; null without peer. */
 export function ratioOf({ ours, peer }: Figure): number | null {
   if (peer === null) return null
   return median(ours.map((value, run) => value / (peer.runs[run] ?? Number.NaN)))

@@ -1,8 +1,8 @@
 // Preloaded into a daemon (`--import`, in each of its threads): system calls hang, as on a network mount without its
 // server. The names of the files in the folder FEEDSYNCD_HANG choose the calls: `look` is a stat of the inbox, `mount`
 // each call about the inbox's directory `mount`, `link` the search for links in the inbox's path, `read` a read of a
-// feed named `hung*.xml`, `open` the first listing of the spool, and `dns` the lookup of a host. A call hangs because it
-// opens the FIFO `fifo` in that folder, which has no writer. The call goes on when the FIFO gets a writer.
+// feed named `hung*.xml`, `open` the first listing of the spool, and `dns` the lookup of a host. A call hangs because
+// it opens the FIFO `fifo` in that folder, which has no writer. The call goes on when the FIFO gets a writer.
 
 import dns from 'node:dns'
 import fs from 'node:fs'

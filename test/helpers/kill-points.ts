@@ -17,7 +17,7 @@ const counts = new Map<string, number>()
 
 type Works = (...parameters: never[]) => unknown
 
-/** step does the work of a step. FEEDSYNCD_KILL_AT can end the process before the work, halfway (`half`), or after it. */
+/** step does the work of a step. FEEDSYNCD_KILL_AT can end the process before it, halfway (`half`), or after it. */
 function step(label: string, work: () => unknown, half?: () => void): unknown {
   const n = (counts.get(label) ?? 0) + 1
   counts.set(label, n)

@@ -42,7 +42,7 @@ describe('a complete listing', () => {
     [{ pageSize: 4, unsorted: true }, 'do not fit together'],
     [{ fromCache: true }, 'from a cache'],
     [{ pageSize: 1 }, 'one campaign only'],
-  ] as const)('is never claimed with %o', async (knobs, why) => {
+  ] as const)('is not claimed with %o, for the reason "%s"', async (knobs, why) => {
     const { list } = await accountOf(25, knobs)
 
     const listing = await list()
@@ -51,7 +51,7 @@ describe('a complete listing', () => {
     expect(listing).toHaveProperty('reason', expect.stringContaining(why))
   })
 
-  it('needs no second walk if a campaign disappears between two pages', async () => {
+  it('holds all campaigns without a second walk if some disappear between pages', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     afterPage(sandbox, () => {
@@ -67,7 +67,7 @@ describe('a complete listing', () => {
     expect(waits).toEqual([])
   })
 
-  it('is not claimed while campaigns appear between pages, but is claimed after they stop', async () => {
+  it('walks again after a second while campaigns appear between pages, and then holds all of them', async () => {
     const { list, sandbox, all, waits } = await accountOf(25, { pageSize: 4, listArchived: false })
     let edits = 2
     afterPage(sandbox, () => {
@@ -85,7 +85,7 @@ describe('a complete listing', () => {
     expect(waits[0]).toBe(1000)
   })
 
-  it('is not claimed while a row has no id, and the other rows are still listed', async () => {
+  it('is not claimed, for that reason, while a row has no id; the other rows are still listed', async () => {
     const { clock } = await openAccount()
     const page = { total: 2, startNum: 1, endNum: 2, numRequested: 2, fromCache: false }
     const more = { self: null, elapsed: 1, listField: 'rows', withoutId: 1 }

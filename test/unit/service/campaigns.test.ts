@@ -31,7 +31,7 @@ describe('the campaign client', () => {
     expect(sandbox.campaigns.all[0]?.targeting).toMatchObject(targeting)
   })
 
-  it('sends only the fields of an update that are given', async () => {
+  it('changes only the given fields by an update, and creates nothing', async () => {
     const { api, sandbox } = await openAccount()
     const { id } = granted(await api.create({ name: 'Drivers', budget: 900, cpc: 1 }, forever))
 
@@ -52,7 +52,7 @@ describe('the campaign client', () => {
     expect(granted(updated)).toMatchObject({ name: 'Chefs' })
   })
 
-  it('searches by status, name, start and number', async () => {
+  it('searches by status, name, start and number, and returns the numbers of the page', async () => {
     const { api } = await openAccount()
     for (const [name, status] of Object.entries({ 'A & B': 1, 'A C': 3, 'A D': 1, E: 1 }))
       granted(await api.create({ name, status }, forever))
@@ -64,7 +64,7 @@ describe('the campaign client', () => {
     expect(page).toMatchObject({ fromCache: false, listField: 'campaigns' })
   })
 
-  it('sends a create once if the answer is 400, even if the clocks differ', async () => {
+  it('sends a create once, as refused, if the answer is 400, even if the clocks differ', async () => {
     const { api, sandbox, calls } = await openAccount()
     sandbox.faults.add({ at: 'service', kind: 'date', skewMs: 20 * 60_000 })
     sandbox.faults.add({ at: 'service', kind: 'answer', status: 400, times: 1 })
@@ -75,20 +75,27 @@ describe('the campaign client', () => {
     expect(calls('campaign-create')).toBe(1)
   })
 
-  it('repeats reads that may succeed later, obeys Retry-After, and sends each update once', async () => {
+  it('repeats a read that can succeed later, after the waits of Retry-After', async () => {
     const { api, sandbox, calls, waits } = await openAccount()
     const { id } = granted(await api.create({ name: 'Cooks' }, forever))
     sandbox.faults.add({ at: 'service', kind: 'answer', status: 503, times: 2, retryAfter: '7' })
 
     const read = await api.get(id, forever)
-    sandbox.faults.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
-    const updated = await api.update(id, { budget: 5 }, forever)
 
     expect(granted(read)).toMatchObject({ id })
-    expect(updated).toMatchObject({ kind: 'failure', effect: 'unknown' })
     expect(calls('campaign-get')).toBe(3)
+    expect(waits).toEqual([7000, 7000])
+  })
+
+  it('sends an update once if its answer is lost, and reports an unknown effect', async () => {
+    const { api, sandbox, calls } = await openAccount()
+    const { id } = granted(await api.create({ name: 'Cooks' }, forever))
+    sandbox.faults.add({ at: 'service', kind: 'drop', point: 'headers', how: 'rst', times: 1 })
+
+    const updated = await api.update(id, { budget: 5 }, forever)
+
+    expect(updated).toMatchObject({ kind: 'failure', effect: 'unknown' })
     expect(calls('campaign-update')).toBe(1)
-    expect(waits.slice(0, 2)).toEqual([7000, 7000])
   })
 
   it.each([
@@ -118,14 +125,13 @@ describe('the campaign client', () => {
     },
   )
 
-  it('sends nothing for a partner without an account, also if a name or an id contains "bulk"', async () => {
+  it('sends nothing for a partner without an account even if a name or an id contains "bulk"', async () => {
     const { api, sandbox } = await openAccount({}, { identity: { partner: 'acme' } })
 
     const answers = [
       await api.search({ name: 'bulk hiring' }, forever),
       await api.get('bulk-1', forever),
       await api.update('bulk-1', { budget: 5 }, forever),
-      await api.search({}, forever),
     ]
 
     for (const answer of answers)
@@ -133,7 +139,7 @@ describe('the campaign client', () => {
     expect(sandbox.requests()).toEqual([])
   })
 
-  it('knows that a create was not sent if nobody listens', async () => {
+  it('reports a create as not sent, and as a temporary failure, if nobody listens', async () => {
     const { api, sandbox } = await openAccount()
     await sandbox.close()
 
@@ -188,7 +194,7 @@ describe('a partner without a partner account', () => {
 })
 
 describe('an id that would name another route', () => {
-  it.each(['', '.', '..'])('is not sent: %j', async (id) => {
+  it.each(['', '.', '..'])('is not sent, and a read reports it as missing: %j', async (id) => {
     const { api, sandbox } = await openAccount()
 
     expect(await api.get(id, forever)).toMatchObject({ class: 'missing', effect: 'not-sent' })
@@ -226,7 +232,7 @@ describe('an answer about a campaign', () => {
     for (const [body, listField] of lists) expect(readPage(body)).toMatchObject({ listField })
   })
 
-  it('refuses to guess between lists', () => {
+  it('refuses to guess between two lists, and names them', () => {
     const body = json({ results: [{ id: '1' }], recent: [{ id: '2' }] })
 
     expect(() => readPage(body)).toThrow('results, recent')
@@ -252,14 +258,14 @@ describe('an answer about a campaign', () => {
     },
   )
 
-  it('keeps a page with a row without an id, and counts that row', () => {
+  it('keeps a page with rows that have no usable id, and counts these rows', () => {
     const rows = [{ id: '1' }, { name: 'x' }, { id: null, name: 'y' }, { id: '..' }, { id: 3 }]
     const page = readPage(json({ total: 5, rows }))
     expect(page).toMatchObject({ withoutId: 3, listField: 'rows' })
     expect(page.campaigns).toHaveLength(2)
   })
 
-  it('accepts an answer without an id, but not with another id', () => {
+  it('accepts an answer without an id, but not with another or an unusable id', () => {
     const answers = [
       { name: 'x' },
       { id: null, name: 'x' },

@@ -50,7 +50,7 @@ describe('a form', () => {
     ['https://up.store.example/', { success_action_redirect: 'https://www.store.example/done' }],
     ['https://up.store.example/', { redirect: 'https://up.store.example/done' }],
     ['https://no-cache.store.example/', { 'Cache-Control': 'no-cache' }],
-  ])('may lead to %s although a public field repeats a part of it: %o', async (url, more) => {
+  ])('can lead to %s although a public field repeats a part of it: %o', async (url, more) => {
     const fields = { ...FORM.fields, ...more }
 
     const answer = await read(JSON.stringify({ url, fileUrl: `${url}a.xml`, fields }))
@@ -58,7 +58,7 @@ describe('a form', () => {
     expect(answer).toMatchObject({ kind: 'form', form: { url } })
   })
 
-  it('may have a number as a field, and null for an unused one', async () => {
+  it('can have a number as a field, null for an unused field, and no address of the file', async () => {
     const fields = { key: 'a', success_action_status: 201, 'x-store-security-token': null }
 
     const answers = [
@@ -93,7 +93,7 @@ describe('a form', () => {
     ['a number that text cannot repeat', `{"url":"${FORM.url}","fields":{"key":"a","n":0.1}}`],
     ['a web page', '<!DOCTYPE html><title>hidden</title>'],
   ])(
-    'is requested again if the answer has %s, and no message repeats a part of it',
+    'is a temporary failure if the answer has %s, and no message repeats a part of it',
     async (_, body) => {
       const answer = await read(body)
 
@@ -112,23 +112,23 @@ describe('a form that must not be posted', () => {
   const withUrl = (url: string) => JSON.stringify({ ...FORM, url })
 
   it.each([
-    ['an address in clear', withUrl('http://storage.example/'), 'not an https address'],
-    ['an address that is none', withUrl('/feeds'), 'not an address'],
+    ['an address in clear', withUrl('http://storage.example/hidden'), 'not an https address'],
+    ['a path for an address', withUrl('/hidden'), 'not an address'],
     ['another scheme', withUrl('ftp://storage.example/hidden'), 'not an https address'],
     ['a script for an address', withUrl('javascript:hidden'), 'not an https address'],
     ['a user name', withUrl('https://hidden@storage.example/'), 'user name or password'],
     ['a password', withUrl('https://:hidden@storage.example/'), 'user name or password'],
-    ['two addresses', `{"url":"${FORM.url}",${JSON.stringify(FORM).slice(1)}`, '"url" twice'],
+    ['two addresses', `{"url":"https://hidden/",${JSON.stringify(FORM).slice(1)}`, '"url" twice'],
     ['a field called file', withFields('"file":"hidden"'), 'called "file"'],
     ['a field called FILE', withFields('"FILE":"hidden"'), 'called "file"'],
     ['a field twice', withFields('"b":"hidden","b":"hidden2"'), 'a field twice'],
-    ['a field twice, escaped', withFields('"b":"1","\\u0062":"2"'), 'a field twice'],
+    ['a field twice, escaped', withFields('"b":"hidden","\\u0062":"2"'), 'a field twice'],
     ['a field twice, in another case', withFields('"Key":"hidden"'), 'a field twice'],
     ['a field without a name', withFields('"":"hidden"'), 'no name'],
     ['a line end in a name', withFields('"a\\r\\nb":"hidden"'), 'control character'],
     ['half a character in a value', withFields('"b":"hidden\\ud800"'), 'cannot be sent'],
     ['half a character in a name', withFields('"b\\udc00":"hidden"'), 'cannot be sent'],
-  ])('is refused, with the reason: %s', async (_, body, reason) => {
+  ])('is broken for %s; the reason says so and repeats no part of the form', async (_, body, reason) => {
     const answer = await answered(body)
 
     expect(answer).toMatchObject({
@@ -139,7 +139,7 @@ describe('a form that must not be posted', () => {
     expect(JSON.stringify(answer)).not.toContain('hidden')
   })
 
-  it('may name this machine with http: only if the service is on it, too', async () => {
+  it('can name this machine with http: only if the service is on this machine, too', async () => {
     const { options } = await service(sendForm)
     const body = withUrl('http://127.0.0.1:9/feeds')
     const reply: HttpReply = {
@@ -168,7 +168,7 @@ describe('a form that must not be posted', () => {
     },
   )
 
-  it('is not accepted if the body is not UTF-8', async () => {
+  it('is refused, with that reason, if the body is not UTF-8', async () => {
     const body = Buffer.from(withFields('"b":"\u00e9"'), 'latin1')
     const { ask } = await service((_, response) => response.end(body))
 

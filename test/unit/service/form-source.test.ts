@@ -13,7 +13,7 @@ import {
 } from '../../helpers/service/form-service.ts'
 
 describe('a request for a form', () => {
-  it('carries the date, the identity and a signature over the path below the base address', async () => {
+  it('is an empty POST with the date, the partner and a signature over the path below the base address', async () => {
     const { ask, seen } = await service(sendForm)
 
     const answer = await ask()
@@ -48,6 +48,7 @@ describe('a request for a form', () => {
     await ask()
 
     expect(seen[0]?.url).toBe(`/api${presignPath}`)
+    expect(seen[0]?.headers).toMatchObject({ 'x-svc-partner': 'acme' })
     expect(seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
   })
 
@@ -70,7 +71,7 @@ describe('a request for a form', () => {
     expect(seen).toEqual([])
   })
 
-  it('is not sent for a partner without a partner account, except on the bulk route', async () => {
+  it('is sent for a partner without a partner account only if the feed names one', async () => {
     const identity = { partner: 'acme' }
     const { forms, ask, seen } = await service(sendForm, { identity })
     const { signal } = new AbortController()
@@ -83,11 +84,6 @@ describe('a request for a form', () => {
     })
     expect(seen).toEqual([])
     expect(await ask('77')).toMatchObject({ kind: 'form' })
-    const presignPath = '/v1/presigned-storage-bulk-posting-post'
-    const bulk = await service(sendForm, { identity, presignPath })
-    expect(await bulk.ask()).toMatchObject({ kind: 'form' })
-    expect(bulk.seen[0]?.headers).toMatchObject({ 'x-svc-partner': 'acme' })
-    expect(bulk.seen[0]?.headers).not.toHaveProperty('x-svc-partneraccount')
   })
 
   it.each(['', ' 42', 'zürich', '42\r\nX-SVC-Account: 1', '\u{1F600}'])(
@@ -104,7 +100,7 @@ describe('a request for a form', () => {
     },
   )
 
-  it('signs path and query separately, and uses another header prefix', async () => {
+  it('is signed over path and query apart, and uses the configured header prefix', async () => {
     const { ask, seen } = await service(sendForm, {
       ...{ presignPath: `${PATH}?kind=a%20b`, headerPrefix: 'X-Acme-' },
     })
@@ -115,7 +111,7 @@ describe('a request for a form', () => {
     expect(seen[0]?.headers['x-acme-signature']).toBe(signed(`POST${PATH}?kind=a%20b;;${date}`))
   })
 
-  it('carries the API key instead of a signature', async () => {
+  it('carries the API key without its newline, and the date, instead of a signature', async () => {
     const { seen, keyFile, options } = await service(sendForm)
     await writeFile(keyFile, 'key-1\r\n')
     const forms = createFormSource({ ...options, auth: { ...options.auth, method: 'apiKey' } })
@@ -141,7 +137,7 @@ describe('the clock of the service', () => {
     }
 
   it.each([400, 401, 403])(
-    'dates the request again if our clock is wrong (%i), and stays in use',
+    'dates the request again if our clock is wrong (%i), stays in use, and is reported',
     async (status) => {
       const { ask, seen, forms } = await service(refuseFirst(status))
 
@@ -160,10 +156,12 @@ describe('the clock of the service', () => {
   )
 
   it('dates each of several requests again if all were refused at the same time', async () => {
+    const refused: (() => void)[] = []
     const { ask } = await service((request, response, n) => {
       response.setHeader('date', ahead)
       if (request.headers['x-svc-date'] === ahead) sendForm(request, response, n)
-      else response.writeHead(401).end()
+      else refused.push(() => response.writeHead(401).end())
+      if (refused.length === 3) for (const refuse of refused.splice(0)) refuse()
     })
 
     const answers = await Promise.all([ask(), ask(), ask()])
@@ -171,7 +169,7 @@ describe('the clock of the service', () => {
     expect(answers.map(({ kind }) => kind)).toEqual(['form', 'form', 'form'])
   })
 
-  it('is used for one repeat only', async () => {
+  it('is used for one repeat only; then the hint says how far our clock is behind', async () => {
     const { ask, seen } = await service((_, response) => {
       response.setHeader('date', ahead)
       response.writeHead(401).end()
@@ -189,7 +187,7 @@ describe('the clock of the service', () => {
     ['that cannot be read', { date: 'yesterday' }],
     ['that is absent', {}],
     ['within a minute of ours', { date: new Date(NOW + 50_000).toUTCString() }],
-  ])('is not read from a Date %s', async (_, headers) => {
+  ])('does not date a request again because of a Date %s', async (_, headers) => {
     const { ask, seen } = await service((_, response) => response.writeHead(403, headers).end())
 
     const answer = await ask()
@@ -200,10 +198,9 @@ describe('the clock of the service', () => {
 })
 
 describe('a redirect', () => {
-  it.each([301, 302, 307, 308])('(%i) is not followed', async (status) => {
-    const location = 'https://hidden.example/hidden?token=hidden'
+  it.each([301, 302, 307, 308])('(%i) is not followed; the hint names the setting', async (status) => {
     const { ask, seen } = await service((_, response) =>
-      response.writeHead(status, { location }).end(),
+      response.writeHead(status, { location: '/elsewhere' }).end(),
     )
 
     const answer = await ask()
@@ -212,6 +209,15 @@ describe('a redirect', () => {
     expect(answer).toMatchObject({
       failure: { class: 'transient', hint: expect.stringContaining('service.baseUrl') },
     })
+  })
+
+  it('to another host is reported without its address', async () => {
+    const location = 'https://hidden.example/hidden?token=hidden'
+    const { ask } = await service((_, response) => response.writeHead(302, { location }).end())
+
+    const answer = await ask()
+
+    expect(answer).toMatchObject({ failure: { code: 'http-302' } })
     expect(JSON.stringify(answer)).not.toContain('hidden')
   })
 
@@ -257,7 +263,7 @@ describe('a refusal', () => {
     ['not JSON: hidden', ''],
     ['<html>hidden</html>', ' with a web page'],
     ['', ''],
-  ])('may have its message under one of the usual names: %s', async (body, said) => {
+  ])('is quoted only with a message under one of the usual names: %s', async (body, said) => {
     const { ask } = await service((_, response) => response.writeHead(500).end(body))
 
     expect(await ask()).toMatchObject({
@@ -272,7 +278,7 @@ describe('a refusal', () => {
     ['soon', null],
     ['999999', 60 * MINUTE],
     [new Date(NOW + 45_000).toUTCString(), 45_000],
-  ])('sets the time of the next attempt: %s', async (retryAfter, expected) => {
+  ])('sets the wait for the next attempt by Retry-After, at most an hour: %s', async (retryAfter, expected) => {
     const { ask } = await service((_, response) =>
       response.writeHead(503, { 'retry-after': retryAfter }).end(),
     )

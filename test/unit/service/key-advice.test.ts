@@ -7,7 +7,7 @@ import { unprivileged } from '../../helpers/inbox/harness.ts'
 
 const CREDENTIALS = { CREDENTIALS_DIRECTORY: '/run/credentials/feedsyncd.service' }
 
-it('advice names the file that systemd provides, and the restart that reads it', () => {
+it('advice names the file that systemd copies and the restart that reads it; for other keys, the key file', () => {
   const key = '/run/credentials/feedsyncd.service/service-key'
 
   expect(keyAdvice(key, CREDENTIALS)).toBe(
@@ -25,16 +25,19 @@ it('advice names the key of the instance, never the key of another account', () 
   )
 })
 
-it('advice about a missing or unreadable key never weakens its mode', async () => {
+it('advice about a missing key is to put it there, about an unreadable key to change its owner, never its mode', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'key-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const key = join(folder, 'service.key')
   const read = async () => readKeyFile(key, { dropNewline: true })
-  const hint = expect.not.stringContaining('chmod')
 
-  await expect(read()).rejects.toMatchObject({ message: expect.stringContaining('ENOENT'), hint })
+  await expect(read()).rejects.toMatchObject({
+    message: expect.stringContaining('ENOENT'),
+    hint: expect.stringMatching(/^put the key that (?!.*chmod)/),
+  })
   writeFileSync(key, 'secret', { mode: 0o000 })
   await expect(unprivileged(read)).rejects.toMatchObject({
-    ...{ message: expect.stringContaining('EACCES'), hint },
+    message: expect.stringContaining('EACCES'),
+    hint: expect.stringMatching(/^make the user that runs feedsyncd its owner(?!.*chmod)/),
   })
 })

@@ -47,7 +47,7 @@ describe('the key file', () => {
     expect(seen[0]?.headers['x-svc-signature']).toBe(signed(`POST${PATH}?;;${date}`, ' key \n'))
   })
 
-  it('stays in use unchanged if the reload fails', async () => {
+  it('stays in use unchanged if it is missing at a reload, which fails', async () => {
     const { ask, seen, keyFile, forms } = await service(sendForm)
     await rm(keyFile)
 

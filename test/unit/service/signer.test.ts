@@ -87,7 +87,7 @@ describe('the signature', () => {
     expect(verify(null, TEXT, ed.publicKey, signature)).toBe(true)
   })
 
-  it('covers the exact bytes, also bytes that are not text', () => {
+  it('differs for different bytes that are not text, with a key that is not text', () => {
     const sign = createSigner('hmac-sha256', new Secret(Buffer.from([0xff, 0x00])), 'key')
 
     expect(sign(Buffer.from([0xfe]))).not.toBe(sign(Buffer.from([0xfd])))
@@ -108,7 +108,7 @@ describe('a key of another kind', () => {
     ],
   ] as const
 
-  it.each(kinds)('is refused (%s)', (algorithm, key, message) => {
+  it.each(kinds)('is refused for %s as a configuration error that names its kind', (algorithm, key, message) => {
     const create = () => createSigner(algorithm, pem(key, 'pkcs8'), '/etc/key')
 
     expect(create).toThrow(
@@ -133,7 +133,7 @@ describe('a key of another kind', () => {
     },
   )
 
-  it('is refused without showing it if it is not PEM', () => {
+  it('is refused, not shown, and taken for an hmac secret if it is not PEM', () => {
     const create = () => createSigner('rsa-sha256', secret('hunter2'), '/etc/key')
 
     expect(create).toThrow(

@@ -1,4 +1,4 @@
-// Account holds while the key changes: a late answer concerns the key that signed its request.
+// Which accounts are on hold, and what an answer says that comes after its account was refused or the key changed.
 
 import { expect, it } from 'vitest'
 import { failureOf, RULES } from '../../../src/domain/decision-table.ts'
@@ -9,7 +9,7 @@ const REFUSED = failureOf(RULES.credentials, {
   ...{ code: 'http-401', reason: 'the service refused the credentials with 401', status: 401 },
 })
 
-/** Returns holds with accepted accounts, on a clock that moves only when the test sets it. */
+/** accepted returns holds in which the service accepted these accounts, on a clock that only `at` sets. */
 function accepted(...accounts: string[]) {
   const time = { now: 0 }
   const holds = new AccountHolds({ ...systemClock, now: () => time.now, monotonic: () => time.now })
@@ -31,17 +31,17 @@ it('a refused account waits for 5 minutes and delays no other account', () => {
   expect(holds.holdOf('a')).toBeNull()
 })
 
-it('the key itself is in doubt while no account is accepted', () => {
+it('the key itself is suspected when all accounts are refused, and not before', () => {
   const { at, holds } = accepted('a')
   at(10)
   holds.refuse('b', REFUSED, 5)
-  const one = holds.isKeySuspect
+  const whileOneIsAccepted = holds.isKeySuspect
   holds.refuse('a', REFUSED, 5)
 
-  expect([one, holds.isKeySuspect]).toEqual([false, true])
+  expect([whileOneIsAccepted, holds.isKeySuspect]).toEqual([false, true])
 })
 
-it('a late answer to a request with the old key says nothing about the new key', () => {
+it('a late answer to a request with the old key neither refuses nor accepts an account with the new key', () => {
   const { at, holds } = accepted('a', 'b')
   at(30)
   holds.startWithNewKey()
@@ -66,7 +66,7 @@ it('only a refusal of a request after the hold began makes the hold longer', () 
   expect(holds.holdOf('a')?.until).toBe(3 * SECOND + 5 * MINUTE)
 })
 
-it('an accepted account is released, unless the request is older than the refusal', () => {
+it('a form ends the hold of its account, as one release, unless its request is older than the refusal', () => {
   const { at, holds } = accepted('a')
   at(SECOND)
   holds.refuse('a', REFUSED, SECOND)

@@ -3,24 +3,24 @@ import { HOUR, MINUTE, SECOND } from '../../../src/lib/clock.ts'
 import { Breaker } from '../../../src/upload/breaker.ts'
 import { testClock } from '../../helpers/upload/harness.ts'
 
-function breaker() {
+function openBreaker() {
   const clock = testClock()
-  const it = new Breaker({ ...clock, now: () => clock.ahead, monotonic: () => clock.ahead })
+  const breaker = new Breaker({ ...clock, now: () => clock.ahead, monotonic: () => clock.ahead })
   const request = (kind: 'up' | 'down' | 'nothing', retryAfterMs: number | null = null) => {
-    const permit = it.enter()
+    const permit = breaker.enter()
     if (permit === null) return false
-    it.leave(permit, kind === 'down' ? { reason: 'it is down', retryAfterMs } : kind)
+    breaker.leave(permit, kind === 'down' ? { reason: 'it is down', retryAfterMs } : kind)
     return true
   }
   const pass = (ms: number) => {
     clock.ahead += ms
   }
-  return { it, request, pass }
+  return { breaker, request, pass }
 }
 
 describe('a breaker', () => {
-  it('opens after five transient failures in a row, and not earlier', () => {
-    const { it, request } = breaker()
+  it('opens after five transient failures in a row, not earlier, and for 5 s', () => {
+    const { breaker, request } = openBreaker()
 
     const passed = [
       'down',
@@ -36,19 +36,19 @@ describe('a breaker', () => {
     ].map((kind) => request(kind as 'up' | 'down'))
 
     expect(passed).not.toContain(false)
-    expect(it.enter()).toBeNull()
-    expect(it.waitMs()).toBe(5 * SECOND)
+    expect(breaker.enter()).toBeNull()
+    expect(breaker.waitMs()).toBe(5 * SECOND)
   })
 
   it('sends a probe after 5 s, then after doubling waits of up to 10 min', () => {
-    const { it, request, pass } = breaker()
+    const { breaker, request, pass } = openBreaker()
     for (let i = 0; i < 5; i++) request('down')
     const pauses: number[] = []
 
     for (let i = 0; i < 9; i++) {
-      pauses.push(it.waitMs())
-      pass(it.waitMs() - 1)
-      expect(it.enter()).toBeNull()
+      pauses.push(breaker.waitMs())
+      pass(breaker.waitMs() - 1)
+      expect(breaker.enter()).toBeNull()
       pass(1)
       expect(request('down')).toBe(true)
     }
@@ -56,32 +56,32 @@ describe('a breaker', () => {
     expect(pauses.map((ms) => ms / SECOND)).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600])
   })
 
-  it('sends nothing else while the probe runs, and closes after an answer', () => {
-    const { it, request, pass } = breaker()
+  it('sends nothing else and is down while the probe runs, and is ok and sends after an answer', () => {
+    const { breaker, request, pass } = openBreaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
 
-    const probe = it.enter()
+    const probe = breaker.enter()
 
-    expect(it.enter()).toBeNull()
-    expect(it.health().state).toBe('down')
-    it.leave(probe ?? { isProbe: false }, 'up')
+    expect(breaker.enter()).toBeNull()
+    expect(breaker.health().state).toBe('down')
+    breaker.leave(probe ?? { isProbe: false }, 'up')
     expect(request('up')).toBe(true)
-    expect(it.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
+    expect(breaker.health()).toEqual({ state: 'ok', reason: null, nextProbeAt: null })
   })
 
-  it('sends another probe after a minute, because the first may be a large file', () => {
-    const { it, request, pass } = breaker()
+  it('sends a second probe after a minute but no third, and sends again when the second is answered', () => {
+    const { breaker, request, pass } = openBreaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(HOUR)
-    const large = it.enter()
+    const large = breaker.enter()
     pass(MINUTE - 1)
-    const before = it.enter()
+    const before = breaker.enter()
     pass(1)
 
-    const small = it.enter()
-    const third = it.enter()
-    it.leave(small ?? { isProbe: false }, 'up')
+    const small = breaker.enter()
+    const third = breaker.enter()
+    breaker.leave(small ?? { isProbe: false }, 'up')
 
     expect([large, before, small, third]).toEqual([
       { isProbe: true },
@@ -90,58 +90,56 @@ describe('a breaker', () => {
       null,
     ])
     expect(request('up')).toBe(true)
-    it.leave(large ?? { isProbe: false }, 'up')
-    expect(it.health().state).toBe('ok')
   })
 
   it('lets the next request probe if the probe ended without a result', () => {
-    const { it, request, pass } = breaker()
+    const { breaker, request, pass } = openBreaker()
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
 
     expect(request('nothing')).toBe(true)
 
-    expect(it.enter()).toMatchObject({ isProbe: true })
+    expect(breaker.enter()).toMatchObject({ isProbe: true })
   })
 
-  it('does not count requests that were running when it opened', () => {
-    const { it, request, pass } = breaker()
-    const early = it.enter()
+  it('does not wait longer for the failure of a request that was running when it opened', () => {
+    const { breaker, request, pass } = openBreaker()
+    const early = breaker.enter()
     for (let i = 0; i < 5; i++) request('down')
     pass(5 * SECOND)
 
-    it.leave(early ?? { isProbe: true }, { reason: 'late', retryAfterMs: null })
+    breaker.leave(early ?? { isProbe: true }, { reason: 'late', retryAfterMs: null })
 
-    expect(it.waitMs()).toBe(0)
+    expect(breaker.waitMs()).toBe(0)
   })
 
-  it('sends no probe before the time of Retry-After', () => {
-    const { it, request, pass } = breaker()
+  it('sends no probe before the time of Retry-After, and then doubles its own wait', () => {
+    const { breaker, request, pass } = openBreaker()
 
     for (let i = 0; i < 5; i++) request('down', MINUTE)
 
-    expect(it.waitMs()).toBe(MINUTE)
+    expect(breaker.waitMs()).toBe(MINUTE)
     pass(MINUTE)
     request('down')
-    expect(it.waitMs()).toBe(10 * SECOND)
+    expect(breaker.waitMs()).toBe(10 * SECOND)
   })
 
   it('waits whole milliseconds, because the history stores only these', () => {
-    const { it, request, pass } = breaker()
+    const { breaker, request, pass } = openBreaker()
     for (let i = 0; i < 5; i++) request('down')
 
     pass(0.25)
 
-    expect(it.waitMs()).toBe(5 * SECOND)
+    expect(breaker.waitMs()).toBe(5 * SECOND)
   })
 
   it('reports the state of the origin, the reason and the time of the next probe', () => {
-    const { it, request } = breaker()
-    const health = [it.health()]
+    const { breaker, request } = openBreaker()
+    const health = [breaker.health()]
     request('down')
-    health.push(it.health())
+    health.push(breaker.health())
     for (let i = 0; i < 4; i++) request('down')
-    health.push(it.health())
+    health.push(breaker.health())
 
     expect(health).toEqual([
       { state: 'unknown', reason: null, nextProbeAt: null },

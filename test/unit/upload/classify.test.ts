@@ -27,7 +27,7 @@ const xml = (code: string, message = 'x') =>
 
 describe('success', () => {
   it.each(['', ' '.repeat(64 * 1024)])(
-    'is not told by a 200 whose body broke off while it was blank',
+    'is a 200 with a blank body, but not if the body broke off: then the file might be stored',
     (body) => {
       const facts = form({ success_action_status: '200' })
       const cut = { ...reply(200, {}, body), bodyCut: true }
@@ -40,7 +40,7 @@ describe('success', () => {
     },
   )
 
-  it('names the object of the form, in each way that storage writes its key', () => {
+  it('can name the object key of the form in each way that storage writes it, and no other key', () => {
     const facts = form({ key: 'up load/\u0024{filename}' })
     const posted = (key: string) => reply(201, {}, `<PostResponse><Key>${key}</Key></PostResponse>`)
 
@@ -57,7 +57,7 @@ describe('success', () => {
     ['404', 204],
     ['nonsense', 204],
     ['202', 202],
-  ])('has, for a form that names status "%s", the status %i', (named, status) => {
+  ])('for a form with status "%s" is %i; another status gives a warning and needs an ETag', (named, status) => {
     const facts = form({ success_action_status: named })
 
     expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
@@ -72,21 +72,28 @@ describe('success', () => {
     })
   })
 
-  it('is a redirect if the form asks for one', () => {
+  describe('with a redirect', () => {
     const facts = form({ success_action_redirect: 'https://partner.example/done' })
     const to = (location: string) => reply(303, { location })
     const done = `https://partner.example/done?bucket=b&key=a.xml&etag=%22${MD5}%22`
 
-    expect(judge(to(done), facts)).toEqual({ kind: 'stored', etagVerified: true, warning: null })
-    expect(judge(to(done.replace(MD5, OTHER)), facts)).toMatchObject({
-      failure: { code: 'etag-mismatch' },
+    it('is the address that the form asks for, with the checksum of the file', () => {
+      expect(judge(to(done), facts)).toEqual({ kind: 'stored', etagVerified: true, warning: null })
+      expect(judge(to(done.replace(MD5, OTHER)), facts)).toMatchObject({
+        failure: { code: 'etag-mismatch' },
+      })
     })
-    expect(judge(to(done))).toMatchObject({ kind: 'failed' })
-    expect(judge(reply(303), facts)).toMatchObject({ kind: 'failed' })
-    expect(judge(to('https://login.example/'), facts)).toMatchObject({ kind: 'failed' })
+
+    it.each([
+      ['without an address', reply(303), facts],
+      ['to another address', to('https://login.example/'), facts],
+      ['for which the form does not ask', to(done), form()],
+    ])('is not a redirect %s', (_, answer, asked) => {
+      expect(judge(answer, asked)).toMatchObject({ kind: 'failed' })
+    })
   })
 
-  it('is verified by the ETag in the body if the headers have none', () => {
+  it('is verified or refuted by the ETag in the body if the headers have none', () => {
     const body = (etag: string) => `<PostResponse><ETag>"${etag}"</ETag></PostResponse>`
 
     expect(judge(reply(201, {}, body(MD5)))).toMatchObject({ etagVerified: true })
@@ -96,20 +103,20 @@ describe('success', () => {
   it.each([
     { 'x-store-server-side-encryption': 'aws:kms' },
     { 'x-store-server-side-encryption-customer-algorithm': 'AES256' },
-  ])('is not doubted because of the ETag of an encrypted object (%o)', (headers) => {
+  ])('is neither doubted nor verified because of the ETag of an encrypted object (%o)', (headers) => {
     const answer = reply(201, { etag: OTHER, ...headers })
 
     expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
   })
 
   it.each([`"${OTHER}-1"`, `${MD5}-12`, '"an opaque one"'])(
-    'is not doubted for an ETag that is no MD5 (%s)',
+    'is neither doubted nor verified because of an ETag that is not an MD5 (%s)',
     (etag) => {
       expect(judge(reply(201, { etag }))).toMatchObject({ kind: 'stored', etagVerified: false })
     },
   )
 
-  it('is not a web page without an ETag, even with the status that the form names', () => {
+  it('is a web page with the status that the form names only if its ETag is the checksum of the file', () => {
     const page = '<html><body>Please sign in</body></html>'
     const facts = form({ success_action_status: '200' })
 
@@ -118,15 +125,15 @@ describe('success', () => {
   })
 })
 
-/** Returns which form the next attempt sends. */
+/** nextOf returns what happens after the attempt; null if it did not fail. */
 function nextOf(judged: Judgement): string | null {
   if (!('failure' in judged)) return null
   const { class: kind, freshForm, tries } = judged.failure.rule
   if (kind !== 'transient' && tries === 1) return 'stop'
-  return freshForm ? 'new-form' : 'same-form'
+  return freshForm ? 'ask for a new form' : 'use the same form'
 }
 
-describe('a success status with a body that may contradict it', () => {
+describe('a success status with a body that can contradict it', () => {
   const facts = form({ success_action_status: '204' })
   const login = '{"error":"login required"}'
   const namespaced = `\uFEFF\n <?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><s3:Error xmlns:s3="http://x/"><s3:Code>SlowDown</s3:Code></s3:Error>`
@@ -146,7 +153,7 @@ describe('a success status with a body that may contradict it', () => {
     ['a weak ETag of a page', reply(200, { etag: 'W/"2a-1"' }), true, 'unconfirmed'],
     ['a PostResponse of another object', reply(201, {}, ofOther), true, 'other-key'],
     ['the MD5 of other bytes', reply(204, { etag: `"${OTHER}"` }), false, 'etag-mismatch'],
-  ])('does not count as stored: %s', (_, answer, isAmbiguous, code) => {
+  ])('does not count as stored, and says why and whether it might be: %s', (_, answer, isAmbiguous, code) => {
     const judged = judge(answer, facts)
 
     expect(judged).toMatchObject({ kind: 'failed', failure: { code } })
@@ -157,7 +164,7 @@ describe('a success status with a body that may contradict it', () => {
     ['the opaque ETag that encryption makes', reply(200, { etag: '"a-b"' })],
     ['the ETag of a multipart upload', reply(201, { etag: '"0123-2"' })],
     ['a PostResponse', reply(201, {}, '\uFEFF<PostResponse/>')],
-  ])('counts as stored with %s, and gives a warning', (_, answer) => {
+  ])('counts as stored but not verified with %s, and gives a warning', (_, answer) => {
     expect(judge(answer, facts)).toMatchObject({
       ...{ kind: 'stored', etagVerified: false, warning: expect.any(String) },
     })
@@ -166,18 +173,18 @@ describe('a success status with a body that may contradict it', () => {
 
 describe('an error', () => {
   it.each([
-    [400, 'RequestTimeout', 'transient', 'same-form'],
-    [400, 'IncompleteBody', 'transient', 'same-form'],
-    [400, 'TokenRefreshRequired', 'transient', 'new-form'],
-    [403, 'RequestTimeTooSkewed', 'broken', 'new-form'],
-    [301, 'PermanentRedirect', 'broken', 'new-form'],
+    [400, 'RequestTimeout', 'transient', 'use the same form'],
+    [400, 'IncompleteBody', 'transient', 'use the same form'],
+    [400, 'TokenRefreshRequired', 'transient', 'ask for a new form'],
+    [403, 'RequestTimeTooSkewed', 'broken', 'ask for a new form'],
+    [301, 'PermanentRedirect', 'broken', 'ask for a new form'],
     [400, 'EntityTooSmall', 'file', 'stop'],
-    [409, 'OperationAborted', 'transient', 'same-form'],
-    [400, 'InvalidDigest', 'broken', 'new-form'],
-    [503, 'SlowDown', 'transient', 'same-form'],
-    [418, 'NobodyKnowsThis', 'broken', 'new-form'],
-    [503, 'NobodyKnowsThis', 'transient', 'same-form'],
-  ])('%i %s is %s, next %s', (status, code, failureClass, next) => {
+    [409, 'OperationAborted', 'transient', 'use the same form'],
+    [400, 'InvalidDigest', 'broken', 'ask for a new form'],
+    [503, 'SlowDown', 'transient', 'use the same form'],
+    [418, 'NobodyKnowsThis', 'broken', 'ask for a new form'],
+    [503, 'NobodyKnowsThis', 'transient', 'use the same form'],
+  ])('%i %s is %s; then %s', (status, code, failureClass, next) => {
     const judged = judge(reply(status, {}, xml(code)))
 
     expect(judged).toMatchObject({ failure: { class: failureClass, code, status } })
@@ -185,20 +192,20 @@ describe('an error', () => {
   })
 
   it.each([
-    [411, 'broken', 'new-form'],
-    [412, 'broken', 'new-form'],
+    [411, 'broken', 'ask for a new form'],
+    [412, 'broken', 'ask for a new form'],
     [413, 'file', 'stop'],
-    [429, 'transient', 'same-form'],
-    [501, 'broken', 'new-form'],
-    [599, 'transient', 'same-form'],
-    [407, 'transient', 'same-form'],
-    [403, 'transient', 'new-form'],
-    [404, 'transient', 'new-form'],
-    [408, 'transient', 'same-form'],
-    [500, 'transient', 'same-form'],
-    [502, 'transient', 'same-form'],
-    [504, 'transient', 'same-form'],
-  ])('%i without a document is %s, next %s', (status, failureClass, next) => {
+    [429, 'transient', 'use the same form'],
+    [501, 'broken', 'ask for a new form'],
+    [599, 'transient', 'use the same form'],
+    [407, 'transient', 'use the same form'],
+    [403, 'transient', 'ask for a new form'],
+    [404, 'transient', 'ask for a new form'],
+    [408, 'transient', 'use the same form'],
+    [500, 'transient', 'use the same form'],
+    [502, 'transient', 'use the same form'],
+    [504, 'transient', 'use the same form'],
+  ])('%i without a document has its status as the code and is %s; then %s', (status, failureClass, next) => {
     const judged = judge(reply(status))
 
     expect(judged).toMatchObject({
@@ -207,7 +214,7 @@ describe('an error', () => {
     expect(nextOf(judged)).toBe(next)
   })
 
-  it('shows its code and its sizes, and no other part of its text', () => {
+  it('shows its code if that is a word, its sizes and an expired policy, and no other part of its text', () => {
     const reasons = [
       xml('AccessDenied', 'hidden'),
       xml('SlowDown.v2', 'hidden'),
@@ -226,7 +233,7 @@ describe('an error', () => {
     ])
   })
 
-  it('is judged by its code before its status: a 403 may mean an expired or a wrong form', () => {
+  it('with 403 is temporary for an expired form and broken for a wrong form; then ask for a new form', () => {
     const expired = xml('AccessDenied', 'Invalid according to Policy: Policy expired.')
     const extra = xml('AccessDenied', 'Invalid according to Policy: Extra input fields: x')
 
@@ -236,7 +243,7 @@ describe('an error', () => {
       { failure: { class: 'transient' } },
       { failure: { class: 'broken' } },
     ])
-    expect(judged.map(nextOf)).toEqual(['new-form', 'new-form'])
+    expect(judged.map(nextOf)).toEqual(['ask for a new form', 'ask for a new form'])
   })
 })
 
@@ -257,14 +264,14 @@ describe('a redirect', () => {
     'http://127.0.0.1/x',
     'ftp://storage.example/x',
     'https://',
-  ])('to "%s" may not', (to) => {
+  ])('to "%s" is broken', (to) => {
     expect(location(to)).toMatchObject({
       kind: 'failed',
       failure: { class: 'broken' },
     })
   })
 
-  it('to nowhere may not', () => {
+  it('without an address is a failure', () => {
     expect(judge(reply(308))).toMatchObject({ kind: 'failed' })
   })
 })
@@ -272,7 +279,7 @@ describe('a redirect', () => {
 describe('a form', () => {
   const policy = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64')
 
-  it('names its expiry and the allowed sizes in its policy', () => {
+  it('names its object key, and in its policy the expiry and the allowed sizes', () => {
     const conditions = [{ key: 'a' }, ['Content-Length-Range', 5, '1000']]
 
     expect(
@@ -294,11 +301,11 @@ describe('a form', () => {
     Buffer.from(`{"conditions":[[${'['.repeat(1e5)}${']'.repeat(1e5)},1,2]]}`).toString('base64'),
     '%%%',
     Buffer.from([0xff, 0xfe]).toString('base64'),
-  ])('is used even if its policy cannot be read', (text) => {
+  ])('has no expiry and no sizes if its policy cannot be read', (text) => {
     expect(form({ policy: text })).toMatchObject({ expiresAt: null, sizes: null })
   })
 
-  it('names a file address that is shown without its query', () => {
+  it('has a file address that is shown without user, password, query and fragment', () => {
     const fileUrl = 'https://me:word@a.example:8443/b.xml?sig=1#x'
     const { fileUrl: shown } = readFormFacts({ url: 'https://a.example/', fileUrl, fields: [] })
     expect(shown).toBe('https://a.example:8443/b.xml')

@@ -9,7 +9,7 @@ import { harness } from '../../helpers/upload/harness.ts'
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
 const MB = 1024 * 1024
 
-/** Opens storage on a raw socket: `odd` answers the first request, and later requests get a correct answer. */
+/** lying opens storage on a raw socket: `odd` answers the first request, and later requests get a correct answer. */
 async function lying(odd: (socket: Socket, got: number, length: number) => void) {
   let requests = 0
   const url = await rawServer((socket) => {
@@ -50,7 +50,7 @@ describe('a success status that comes before the file was sent', () => {
     ['and reads on', (_: Socket) => {}],
     ['and closes', (socket: Socket) => socket.end()],
     ['and stops reading', (socket: Socket) => socket.pause()],
-  ])('does not count as stored: storage answers %s', async (_, then) => {
+  ])('ends the upload as failed and maybe stored: storage answers %s', async (_, then) => {
     let answered = false
     const h = await lying((socket, got) => {
       if (answered || got < 2 * MB) return
@@ -66,7 +66,7 @@ describe('a success status that comes before the file was sent', () => {
     expect(result.tally.bytesSent).toBeLessThan(36 * MB)
   })
 
-  it('does not count as stored if only the end of the answer waits for the file', async () => {
+  it('is a failure and maybe stored, even if the end of the answer waits for the whole file', async () => {
     let answered = false
     const h = await lying((socket, got, length) => {
       if (!answered) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n')

@@ -5,11 +5,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMultipartBody } from '../../../src/upload/multipart.ts'
 import { temporaryDirectory } from '../../helpers/upload/harness.ts'
 
+/** body returns a body that announces `bytes` of a file, which is read from a handle, or is `inOnePiece` in memory. */
 async function body(
   fields: ReadonlyArray<readonly [string, string]>,
   content: string | Buffer,
-  bytes = Buffer.byteLength(content),
-  inOnePiece = false,
+  { bytes = Buffer.byteLength(content), inOnePiece = false } = {},
 ) {
   const file = join(await temporaryDirectory(), 'spool')
   await writeFile(file, content)
@@ -31,7 +31,7 @@ async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 describe('the multipart body', () => {
-  it('has every field in order, then the file, and nothing else', async () => {
+  it('has every field in order, then the file, and nothing else, and announces its length', async () => {
     const { made } = await body(
       [
         ['key', 'a.xml'],
@@ -66,7 +66,7 @@ describe('the multipart body', () => {
     expect(made.length).toBe(sent.length)
   })
 
-  it('is read correctly by another implementation', async () => {
+  it('is read correctly by another implementation, and has its announced length', async () => {
     const text = fc.string({ unit: 'grapheme' })
     const field = fc.tuple(
       fc.stringMatching(/^[\w-]{1,12}$/).filter((name) => name !== 'file'),
@@ -78,7 +78,7 @@ describe('the multipart body', () => {
         fc.uint8Array(),
         fc.boolean(),
         async (fields, bytes, inOnePiece) => {
-          const { made } = await body(fields, Buffer.from(bytes), bytes.length, inOnePiece)
+          const { made } = await body(fields, Buffer.from(bytes), { inOnePiece })
 
           const sent = await bytesOf(made.chunks(new AbortController().signal))
           const headers = { 'content-type': made.contentType }
@@ -96,7 +96,7 @@ describe('the multipart body', () => {
     )
   })
 
-  it('keeps the line ends of values and escapes every name', async () => {
+  it('keeps the line ends of values, and escapes quotes and line ends in names', async () => {
     const { made } = await body([['a"\r\nb', 'one\ntwo\r\n']], '')
 
     const sent = (await bytesOf(made.chunks(new AbortController().signal))).toString()
@@ -112,7 +112,8 @@ describe('the multipart body', () => {
 
   it('stops at the announced size if the file grew, and earlier if it shrank', async () => {
     const content = Buffer.alloc(600_000, 'x')
-    const grown = await body([], Buffer.concat([content, Buffer.from('more')]), content.length)
+    const longer = Buffer.concat([content, Buffer.from('more')])
+    const grown = await body([], longer, { bytes: content.length })
     const shrunk = await body([], content)
     await truncate(shrunk.file, 300_000)
 
@@ -147,7 +148,7 @@ describe('the multipart body', () => {
   })
 
   it('counts sizes beyond 4 GiB', async () => {
-    const { made } = await body([], '', 5 * 2 ** 30)
+    const { made } = await body([], '', { bytes: 5 * 2 ** 30 })
 
     expect(made.length - 5 * 2 ** 30).toBe((await body([], '')).made.length)
   })

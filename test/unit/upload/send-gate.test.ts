@@ -58,8 +58,13 @@ describe('a place', () => {
   it('is free as soon as the file is stored, if the unwritten records do not outnumber the places', () => {
     const { next } = gateOf(1)
 
-    for (const feed of ['a', 'b']) (next(feed) as Permit).stored()
+    const permits = ['a', 'b'].map((feed) => {
+      const permit = next(feed) as Permit
+      permit.stored()
+      return permit.kind
+    })
 
+    expect(permits).toEqual(['permit', 'permit'])
     expect(next('c')).toEqual(PLACE)
   })
 
@@ -102,7 +107,7 @@ describe('an origin that is down', () => {
     expect(next('b').kind).toBe('permit')
   })
 
-  it('is probed by one delivery also if it is storage and the delivery still asks for its form', async () => {
+  it('is probed by one delivery also if it is storage, and that delivery has only its form so far', async () => {
     const { gate, next, fail, pass, send } = gateOf()
     gate.origins.setStorageOf(null, 'https://storage.test')
     await fail(5, null, 'https://storage.test')
@@ -114,7 +119,7 @@ describe('an origin that is down', () => {
     expect(next('b')).toEqual({ ...TURN, accounts: [null] })
   })
 
-  it('is asked at once if a person retries, and its waiting versions are due when it answers', async () => {
+  it('is asked at once if a person retries; once it answers, waiting versions are due and sent', async () => {
     const { gate, next, fail, send } = gateOf()
     await fail(5)
     const { released } = gate
@@ -142,7 +147,7 @@ describe('storage of one account that is down', () => {
     return made
   }
 
-  it('delays no other account, not even a new one', async () => {
+  it('makes its account wait, and delays no other account, not even a new one', async () => {
     const { next } = await theirsDown()
 
     expect(next('b1', 'b').kind).toBe('permit')
@@ -196,7 +201,7 @@ describe('an account', () => {
     expect(next('2', 'a').kind).toBe('permit')
   })
 
-  it('on hold makes only its own feeds wait, for 5 minutes', () => {
+  it('on hold makes only its own feeds wait, for 5 minutes and with the reason', () => {
     const { gate, next, refused } = gateOf()
     gate.accounts.accept('a', 0)
     gate.accounts.refuse('b', refused, 0)
@@ -212,7 +217,7 @@ describe('an account', () => {
     expect(next('1', 'b', true).kind).toBe('permit')
   })
 
-  it('is tried by one version after its hold', () => {
+  it('is tried by one version after its hold, and delays no other account', () => {
     const { gate, next, refused, pass } = gateOf(4)
     gate.accounts.accept('a', 0)
     gate.accounts.refuse('b', refused, 0)
@@ -240,7 +245,7 @@ describe('refusals of several feeds in a row', () => {
     { at: 'storage', kind: 's3-error', code: 'InvalidArgument' },
     { at: 'service', kind: 'answer', status: 404 },
   ] as const)(
-    'fail two feeds and let the others wait; a stored feed starts the count anew: %o',
+    'fail two feeds and let the others wait, with that reason; a stored feed starts the count anew: %o',
     async (fault) => {
       const h = await harness()
       const handle = h.sandbox.faults.add(fault)

@@ -6,7 +6,7 @@ import { harness } from '../../helpers/upload/harness.ts'
 const FEED = '<jobs><job id="1"/></jobs>'
 
 describe('an attempt', () => {
-  it('stores the file byte for byte and returns its address', async () => {
+  it('stores the file byte for byte, and returns its address, key, verified checksum and sent bytes', async () => {
     const { sandbox, send } = await harness()
 
     const result = await send(FEED)
@@ -66,7 +66,7 @@ describe('an attempt', () => {
     expect(sandbox.objects()).toMatchObject([{ account: '43' }])
   })
 
-  it('requests nothing if its signal aborted before', async () => {
+  it('ends as aborted and requests nothing if its signal aborted before', async () => {
     const { sandbox, send } = await harness()
 
     expect(await send(FEED, {}, AbortSignal.abort())).toMatchObject({ kind: 'aborted' })
@@ -74,7 +74,7 @@ describe('an attempt', () => {
   })
 
   it.each(['read', 'stat'] as const)(
-    'fails while a %s of its copy fails with an error of the disk',
+    'fails with a condition and stores nothing while a %s of its copy fails, and succeeds after that',
     async (call) => {
       const { directory, sandbox, send } = await harness()
       const content = Buffer.alloc(8 * 1024 * 1024, 'x')
@@ -96,7 +96,7 @@ describe('an attempt', () => {
     },
   )
 
-  it('reports the sent bytes of the file, without the form around it', async () => {
+  it('reports the sent bytes of the file without the form around it, while it sends and at the end', async () => {
     const h = await harness()
     const content = Buffer.alloc(700_000, 'z')
     const seen: number[] = []
@@ -107,19 +107,19 @@ describe('an attempt', () => {
     expect(tally.bytesSent).toBe(700_000)
   })
 
-  it('stays below the rate limit that all uploads share', async () => {
+  it('waits for the rate limit that all uploads share, and then stores its file', async () => {
     const h = await harness({ maxRate: 20_000 })
     const content = Buffer.alloc(1_000_000, 'z')
 
     await Promise.all([h.send(content), h.send(content)])
 
-    // The test's clock never waits. Each wait grows with the bytes before it, up to 100 s at the end, less the seconds
-    // that a busy machine needs. Without a rate there is no wait.
-    expect(Math.max(...h.clock.waits)).toBeGreaterThan(10_000)
+    // The test's clock never waits. Each wait grows with the bytes before it: up to 100 s for both files together, less
+    // the seconds that a busy machine needs. If each upload had a limit of its own, no wait would be longer than 50 s.
+    expect(Math.max(...h.clock.waits)).toBeGreaterThan(50_000)
     expect(h.sandbox.objects()).toHaveLength(2)
   })
 
-  it('reaches storage through an http proxy of the environment', async () => {
+  it('reaches the service and storage through an http proxy of the environment', async () => {
     const proxy = await proxyServer()
     const h = await harness({ env: { HTTP_PROXY: proxy.url.href } })
 
