@@ -20,7 +20,7 @@ describe('an answer', () => {
     expect(outlet.story()).toEqual(AT_ONCE)
   })
 
-  it('that comes twice counts as the first one', async () => {
+  it('that comes twice counts as the first answer, an error, and the same object is written again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'raw', what: 'two-answers', times: 1 })
 
@@ -32,7 +32,7 @@ describe('an answer', () => {
   })
 
   it.each(['garbage', 'without-cr', 'both-lengths', 'folded-header', 'oversized-headers'] as const)(
-    'that cannot be read (%s) makes the outcome unknown, and the same form is sent again',
+    'that cannot be read (%s) makes the outcome unknown, and the same form stores the file again',
     async (what) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'raw', what, times: 1 })
@@ -47,7 +47,7 @@ describe('an answer', () => {
   )
 
   it.each(['without-cr', 'both-lengths', 'folded-header', 'oversized-headers'] as const)(
-    'that cannot be read (%s) three times in a row waits for a person, who gets one attempt for each retry',
+    'that cannot be read (%s) fails the version the third time, with reason and hint; a retry is one attempt',
     async (what) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 'raw', what })
@@ -66,7 +66,7 @@ describe('an answer', () => {
     },
   )
 
-  it('that cannot be read waits for a person also if all feeds get such answers', async () => {
+  it('that cannot be read fails each version after three posts also if all feeds get such answers', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'raw', what: 'without-cr' })
     for (const name of ['a', 'b', 'c', 'd', 'e']) await outlet.take(`${name}.xml`, feedOf(3, name))
@@ -100,7 +100,7 @@ describe('an answer', () => {
   )
 
   it.each(['chunked', 'gzip', 'byte-by-byte'] as const)(
-    'that refuses and is sent %s is judged by its code',
+    'that refuses and is sent %s is judged by its code, and the hint blames the form',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault(

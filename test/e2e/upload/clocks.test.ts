@@ -10,7 +10,7 @@ const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, w
 
 describe('a clock that differs from the service’s', () => {
   it.each([20 * MINUTE, -20 * MINUTE])(
-    'by %i ms costs one request, and the next feed none',
+    'by %i ms costs one request and the next feed none, and is reported',
     async (skewMs) => {
       await using outlet = await Outlet.open({ sandbox: { formLifetimeMs: HOUR } })
       outlet.fault({ at: 'service', kind: 'date', skewMs })
@@ -39,7 +39,7 @@ describe('a clock that differs from the service’s', () => {
 
 describe('the wall clock', () => {
   it.each([HOUR, -HOUR])(
-    'that jumps by %i ms during an upload ends nothing early',
+    'that jumps by %i ms during an upload ends nothing early, and costs the next feed one request',
     async (jump) => {
       await using outlet = await Outlet.open()
       const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate-at-byte', fileByte: 1 })
@@ -60,20 +60,24 @@ describe('the wall clock', () => {
     },
   )
 
-  it('that jumps while a feed waits delays it by no more than the longest wait', async () => {
-    await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 1 })
-    await outlet.take('jobs.xml')
-    await outlet.run(0)
+  it.each([-20 * MINUTE, -10 * HOUR])(
+    'that jumps by %i ms while a feed waits delays it by less than an hour, and it is stored once',
+    async (jump) => {
+      await using outlet = await Outlet.open()
+      const fault = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90' } as const
+      outlet.fault({ ...fault, times: 1 })
+      await outlet.take('jobs.xml')
+      await outlet.run(0)
 
-    outlet.clock.moveWallClock(-20 * MINUTE)
-    await outlet.run(40 * MINUTE)
+      outlet.clock.moveWallClock(jump)
+      await outlet.run(40 * MINUTE)
 
-    expect(outlet.version().state).toBe('uploaded')
-    expect(outlet.writes()).toEqual([1])
-  })
+      expect(outlet.version().state).toBe('uploaded')
+      expect(outlet.writes()).toEqual([1])
+    },
+  )
 
-  it('that jumps by hours makes the feeds due, and each is sent once with the form that it has', async () => {
+  it('that jumps ahead by hours makes the feeds due, and each is sent once with the form that it has', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfter: '90', times: 3 })
     for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
@@ -87,7 +91,7 @@ describe('the wall clock', () => {
     expect(outlet.requests('service')).toHaveLength(before)
   })
 
-  it('that jumps by hours ends no version that was refused for a minute', async () => {
+  it('that jumps ahead by hours ends no version that was refused for a minute; it is stored later', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'answer', status: 404, times: 3 })
     await outlet.take('jobs.xml')
@@ -100,7 +104,7 @@ describe('the wall clock', () => {
     expect(outlet.version().state).toBe('uploaded')
   })
 
-  it('of a service that drifts is followed', async () => {
+  it('of a service that drifts is followed, at the cost of one request for each step', async () => {
     await using outlet = await Outlet.open({
       ...{ concurrency: 1, sandbox: { formLifetimeMs: 3 * HOUR } },
     })

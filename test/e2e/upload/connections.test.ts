@@ -20,7 +20,7 @@ describe('a kept connection', () => {
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0 },
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0, how: 'rst' },
     { kind: 'connection-close' },
-  ] as const)('that ends (%o) loses no feed and stores none twice', async (fault) => {
+  ] as const)('that ends (%o) loses no feed, stores none twice, and causes few requests', async (fault) => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'storage', ...fault }, { at: 'service', ...fault })
     for (let n = 0; n < 5; n++) await outlet.take(`${lettersOf(n)}.xml`)
@@ -30,7 +30,8 @@ describe('a kept connection', () => {
     const states = [1, 2, 3, 4, 5].map((id) => outlet.version(id).state)
     expect(states).toEqual(Array(5).fill('uploaded'))
     expect(outlet.writes()).toEqual([1, 1, 1, 1, 1])
-    // Usually 16: each side loses a kept connection once a feed. A few more are printed; a storm of them is a fault.
+    // Usually there are 16 requests, because each side loses a kept connection once a feed. The test prints a few more
+    // requests, and fails for many more.
     const seen = outlet.sandbox.requests()
     const told = seen.map(({ connection, route, side, status }) => [
       side,
@@ -54,20 +55,21 @@ describe('an answer in the middle of the body', () => {
 
       await outlet.deliver(LARGE)
 
-      expect(outlet.story()).toMatchObject({ state: 'failed', outcomes: ['refused'], writes: [] })
+      const story = { state: 'failed', outcomes: ['refused'], posts: 1, writes: [] }
+      expect(outlet.story()).toMatchObject(story)
       expect(outlet.attempts()[0]).toMatchObject({ status: 400, code: 'EntityTooLarge' })
     },
   )
 
   it.each(['destroy', 'cut'] as const)(
-    'is believed if the connection ends with it (%s), or the request is sent again',
+    'is believed at once or at one of a few later attempts if the connection ends with it (%s)',
     async (ending) => {
       await using outlet = await Outlet.open()
       outlet.fault({ ...tooLarge, point: 'middle', ending })
 
       const version = await outlet.deliver(LARGE, 10 * MINUTE)
 
-      // If a reset overtakes the answer, another attempt finds out.
+      // If a reset overtakes the answer, another attempt gets the answer.
       expect(version.reason).toContain('EntityTooLarge')
       expect(version.state).toBe('failed')
       expect(outlet.outcomes().at(-1)).toBe('refused')
@@ -82,7 +84,7 @@ describe('a connection that breaks in the body', () => {
     { kind: 'drop', point: 'headers', how: 'fin' },
     { kind: 'drop-at-byte', fileByte: 0, how: 'rst' },
     { kind: 'drop-at-byte', fileByte: 1, how: 'rst' },
-  ] as const)('(%o) is opened again, with the same form', async (fault) => {
+  ] as const)('(%o) fails the attempt, and is opened again with the same form', async (fault) => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', ...fault, times: 1 })
 
@@ -93,7 +95,7 @@ describe('a connection that breaks in the body', () => {
     expect(new Set(outlet.attempts().map(({ key }) => key)).size).toBe(1)
   })
 
-  it('one byte before its end makes the outcome unknown', async () => {
+  it('one byte before its end makes the outcome unknown, and the same form is sent again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: -1, how: 'rst', times: 1 })
 
@@ -102,7 +104,7 @@ describe('a connection that breaks in the body', () => {
     expect(outlet.story()).toEqual({ ...STORED_AGAIN, outcomes: ['unknown', 'stored'] })
   })
 
-  it('at each attempt is opened again with the same form, and the feed is never given up', async () => {
+  it('at four attempts is opened again with the same form, and the feed is not given up', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'drop-at-byte', fileByte: 1, how: 'rst', times: 4 })
 
@@ -127,7 +129,7 @@ describe('an answer that is lost', () => {
     ['silence', true],
     ['silence', false],
   ] as const)(
-    '(%s, stored: %s) leaves the end unknown, and the same form goes again',
+    '(%s, stored: %s) makes the outcome unknown, and the same form is sent again with the same key',
     async (...row) => {
       const [how, stored] = row
       await using outlet = await Outlet.open(LONG_FORMS)
@@ -151,7 +153,7 @@ describe('an answer that is lost', () => {
 })
 
 describe('a proxy that takes the whole file at once', () => {
-  it('and gives the answer only after 400 s has it at the second attempt, which waits twice as long', async () => {
+  it('and answers after 400 s is heard at the second attempt, which waits twice as long, as announced', async () => {
     await using outlet = await Outlet.open(LONG_FORMS)
     const gate = outlet.sandbox.faults.add({ at: 'storage', kind: 'gate', point: 'answer' })
     const taken = (n: number) => eventually(() => expect(outlet.writes()).toEqual([n]))
@@ -191,7 +193,7 @@ describe('a proxy that takes the whole file at once', () => {
 })
 
 describe('a storage that reads slowly', () => {
-  it('gets the bytes at its own speed', async () => {
+  it('is waited for, and stores the feed in one post', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'throttle', bytesPerSecond: 40_000_000 })
 
@@ -213,7 +215,7 @@ describe('a storage that reads slowly', () => {
     expect(outlet.story()).toMatchObject({ state: 'uploaded', outcomes: ['stored'], posts: 1 })
   })
 
-  it('is given up if it pauses for longer, and gets the same form again', async () => {
+  it('is given up as stalled if it pauses for longer, and gets the same form again', async () => {
     await using outlet = await Outlet.open(LONG_FORMS)
     const gate = outlet.sandbox.faults.add({
       ...{ at: 'storage', kind: 'gate-at-byte', fileByte: 1, times: 1 },

@@ -19,7 +19,7 @@ async function status(site: Site) {
   return JSON.parse((await site.run('status', '--json')).stdout)
 }
 
-/** Starts a daemon whose wrong key was refused for its first feed. */
+/** refusedSite starts a daemon whose wrong key was refused for its first feed. */
 async function refusedSite(config: Record<string, unknown> = {}) {
   const site = await Site.open(config, { clock: quickClock() })
   writeKey(site, 'a wrong key')
@@ -30,7 +30,7 @@ async function refusedSite(config: Record<string, unknown> = {}) {
 }
 
 describe('refused credentials', () => {
-  it('pause every feed without new attempts until the key file is replaced', async () => {
+  it('pause every feed without attempts, and name the key file but no key, until a good key is there', async () => {
     const { site, daemon } = await refusedSite({ upload: { concurrency: 1 } })
     await using _ = site
 
@@ -66,7 +66,7 @@ describe('refused credentials', () => {
     expect(daemon.exitCode).toBeNull()
   })
 
-  it('of one account delay no other account, and status names it', async () => {
+  it('of one account delay no other and are in status; a retry makes one attempt and exits with 75', async () => {
     const rules = [{ match: '{1}/*.xml', name: '{1}', partnerAccount: '{1}' }]
     const service = { partner: 'acme', account: undefined }
     await using site = await Site.open(
@@ -114,7 +114,7 @@ describe('a daemon whose key is refused and replaced by an unusable one', () => 
     ['is empty', (file: string) => writeFileSync(file, '')],
     ['cannot be followed (ELOOP)', linkToItself],
   ])(
-    'says that the file %s, continues with the present key, and takes the next one',
+    'says that the file %s, also as a condition, continues with the current key, and takes the next one',
     async (problem, spoil) => {
       await using site = await Site.open({}, { clock: quickClock() })
       const refusal = site.sandbox.faults.add({ at: 'service', kind: 'signature-mismatch' })

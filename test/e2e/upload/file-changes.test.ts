@@ -40,7 +40,7 @@ const CHANGES: Array<[string, (path: string) => void]> = [
 ]
 
 it.each(CHANGES)(
-  'a file that is %s after it is queued is delivered as it was checked',
+  'a file that is %s after it is queued is delivered as it was checked, also at a second attempt',
   async (...row) => {
     const [, change] = row
     await using outlet = await Outlet.open()
@@ -71,7 +71,7 @@ it('a file that changes while it is sent is stored as it was checked', async () 
   expect(outlet.sandbox.objects().map((object) => object.sha256)).toEqual([sha256(LARGE)])
 })
 
-it('an empty file is waited for, and nothing is sent', async () => {
+it('an empty file is incomplete, and nothing is sent', async () => {
   await using outlet = await Outlet.open()
 
   const version = await outlet.take('jobs.xml', '')
@@ -119,7 +119,7 @@ describe('our own copy', () => {
     },
   )
 
-  it('that is rewritten with the same size is detected by storage’s checksum', async () => {
+  it('that is rewritten with the same size is detected by storage’s checksum, and fails the version', async () => {
     await using outlet = await Outlet.open()
     await outlet.take('jobs.xml')
 

@@ -39,7 +39,7 @@ describe('a form', () => {
       'SignatureDoesNotMatch',
     ],
   ] as const)(
-    'that storage refuses for %s is replaced, and after an hour the feed fails for a person',
+    'that storage refuses for %s is replaced for each post; after few posts the feed fails, with a hint',
     async (...row) => {
       const [, form, code] = row
       await using outlet = await Outlet.open({ form })
@@ -57,7 +57,7 @@ describe('a form', () => {
   )
 
   it.each(['fields', 'middle', 'end'] as const)(
-    'that has expired (told at: %s) is replaced at once',
+    'that has expired (told at: %s) is replaced, and the second form stores the file',
     async (point) => {
       await using outlet = await Outlet.open()
       outlet.fault({
@@ -75,7 +75,7 @@ describe('a form', () => {
   )
 
   it.each(['ExpiredToken', 'InvalidAccessKeyId'] as const)(
-    'that storage refuses for %s is replaced twice',
+    'that storage refuses twice for %s is replaced twice',
     async (code) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 's3-error', code, times: 2 })
@@ -99,14 +99,14 @@ describe('a form', () => {
       const version = await outlet.deliver(largeFeed(4_000_000), 10 * MINUTE)
 
       expect(outlet.story()).toMatchObject({ state: 'failed', forms: 1, posts: 1, writes: [] })
-      expect(version.reason).toContain('at most 1000000 are allowed')
+      expect(version.reason).toContain('the file has 4000000 bytes, at most 1000000 are allowed')
     },
   )
 })
 
 describe('a form whose limit storage does not keep', () => {
   it.each(['MaxMessageLengthExceeded', 'EntityTooLarge', 'EntityTooSmall'] as const)(
-    'is at fault, not the file: %s',
+    'is at fault, not the file, and its sizes are named: %s',
     async (code) => {
       await using outlet = await Outlet.open({ sandbox: { contentLengthRange: [1, 10 ** 10] } })
       outlet.fault({ at: 'storage', kind: 's3-error', code })
@@ -123,7 +123,7 @@ describe('a form whose limit storage does not keep', () => {
     },
   )
 
-  it('is not at fault if it names no limit', async () => {
+  it('is not at fault if it names no limit: the hint is to export a smaller file', async () => {
     const withoutPolicy = changed((fields) => fields.filter(([name]) => name !== 'policy'))
     await using outlet = await Outlet.open({ form: withoutPolicy })
     outlet.fault({
@@ -156,7 +156,7 @@ describe('a chain of forms', () => {
     expect(outlet.writes()).toEqual([1, 1, 1])
   })
 
-  it('that always arrives expired is tried after growing waits, and recovers automatically', async () => {
+  it('that always arrive expired is not asked for often, gives a hint, and recovers automatically', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', lifetimeMs: -1 })
 

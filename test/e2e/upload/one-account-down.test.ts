@@ -11,7 +11,7 @@ import { largeFeed, Outlet, SECRET } from '../../helpers/outlet.ts'
 
 const FEEDS = [feedRule('{1}/{2}.xml', { name: '{1}-{2}', partnerAccount: '{1}' })]
 
-/** Opens the outlet of a partner with the accounts a and b. `form` changes the forms of account a. */
+/** outletOf opens the outlet of a partner with the accounts a and b. `form` changes the forms of account a. */
 function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Promise<Outlet> {
   const caller = { partner: 'acme', partnerAccounts: ['a', 'b'], secret: SECRET }
   const isOfA = ({ fields }: UploadForm) =>
@@ -22,7 +22,7 @@ function outletOf(form: (form: UploadForm) => UploadForm = (given) => given): Pr
   })
 }
 
-/** Returns an address without a server. */
+/** deadAddress returns an address without a server. */
 async function deadAddress(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -31,7 +31,7 @@ async function deadAddress(): Promise<string> {
   return `http://127.0.0.1:${port}/feeds`
 }
 
-/** Returns the form with another name of the same storage. */
+/** atLocalhost returns the form with another name of the same storage. */
 function atLocalhost(form: UploadForm): UploadForm {
   return { ...form, url: form.url.replace('127.0.0.1', 'localhost') }
 }
@@ -39,7 +39,7 @@ function atLocalhost(form: UploadForm): UploadForm {
 const formsFor = (outlet: Outlet, asked: string) =>
   outlet.requests('service').filter(({ account }) => account === asked).length
 
-it('feeds of an account are delivered while the storage of another account is gone', async () => {
+it('feeds of an account are delivered while the storage of another is gone, which is probed rarely', async () => {
   const url = await deadAddress()
   await using outlet = await outletOf((form) => ({ ...form, url }))
   for (let n = 0; n < 6; n++) await outlet.take(`a/${lettersOf(n)}.xml`)
@@ -77,7 +77,7 @@ it.each([
   ['', (form: UploadForm) => form],
   [', also with its own storage', atLocalhost],
 ])(
-  'a feed is delivered while each upload of an older feed of its account breaks%s',
+  'a feed is delivered while each upload of an older feed of its account breaks%s; the older follows later',
   async (_, form) => {
     await using outlet = await outletOf(form)
     const fault = { at: 'storage', kind: 'drop-at-byte', fileByte: 10_000, how: 'rst' } as const

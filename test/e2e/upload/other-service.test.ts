@@ -10,7 +10,7 @@ it.each([
   ['service', '123'],
   ['account', '124'],
 ])(
-  'an uploaded feed is sent to another %s when it is dropped again or uploaded by command',
+  'another %s is logged once, and gets an uploaded feed when it is dropped again or uploaded by command',
   async (_, account) => {
     const clock = quickClock()
     await using other = await Site.open({}, { clock, callers: [{ account, secret: SECRET }] })

@@ -10,7 +10,7 @@ const FEEDS = 40
 
 describe('an outage of half an hour with many feeds waiting', () => {
   it.each(['InternalError', 'SlowDown'] as const)(
-    '(%s) costs a few probes, no herd when it ends, and delivers each feed once',
+    '(%s) is shown until it ends, costs few probes, rows and forms, and then each feed is delivered once',
     async (code) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'storage', kind: 's3-error', code })
@@ -40,7 +40,7 @@ describe('an outage of half an hour with many feeds waiting', () => {
 })
 
 describe('newer versions during an outage', () => {
-  it('take the place of older ones, which are not sent again when it ends', async () => {
+  it('take the place of older versions, which are not sent again when the outage ends', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'answer', status: 503 })
     await outlet.take('jobs.xml', feedOf(2, 'Old'))
@@ -60,7 +60,7 @@ describe('newer versions during an outage', () => {
 })
 
 describe('a breaker', () => {
-  it('is shared: a feed that never failed waits for the probe of another', async () => {
+  it('is shared: while it is open, a feed that never failed waits without a request', async () => {
     await using outlet = await Outlet.open({ concurrency: 1 })
     outlet.fault({ at: 'service', kind: 'answer', status: 502 })
     await outlet.take('a.xml')

@@ -4,7 +4,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('a long upload', () => {
-  it('shows its progress each second in status, show and on the page', async () => {
+  it('shows its growing progress in status, show and on the pages', async () => {
     const config = { upload: { maxRate: '64KiB' }, http: { listen: '127.0.0.1:0' } }
     await using site = await Site.open(config, { clock: quickClock() })
     const daemon = await site.daemon()

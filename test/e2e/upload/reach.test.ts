@@ -15,7 +15,7 @@ import {
   SELF_SIGNED_CERTIFICATE,
 } from '../../helpers/own-certificates.ts'
 
-/** Returns the port of a server and the number of its connections. */
+/** listening starts a server, and returns its port and the number of its connections so far. */
 async function listening(server: Server): Promise<{ port: number; accepted: () => number }> {
   let accepted = 0
   const sockets = new Set<Socket>()
@@ -34,8 +34,8 @@ async function listening(server: Server): Promise<{ port: number; accepted: () =
 }
 
 /**
- * Returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. After `wake` the kernel takes
- * the SYN that a client sends again a second after its first, as if the way were long, and passes its bytes to `onward`.
+ * deafPort returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. After `wake`, the kernel
+ * takes the SYN that a client sends again after a second, as if the way were long. The bytes go on to port `onward`.
  */
 async function deafPort(onward = 0): Promise<{ port: number; wake: () => void }> {
   const script = `const net = require('net')
@@ -61,7 +61,7 @@ async function deafPort(onward = 0): Promise<{ port: number; wake: () => void }>
   return { port, wake: () => void child.kill('SIGCONT') }
 }
 
-/** Answers each look-up of a name, also of the outlet's service: the only way to choose the answer on every machine. */
+/** onLookup answers each look-up of a name in this process: the only way to choose the answer on every machine. */
 function onLookup(answer: (tell: (...addresses: string[]) => void) => void) {
   return vi.spyOn(dns, 'lookup').mockImplementation(((...call: unknown[]) => {
     const done = call.at(-1) as (error: null, addresses: unknown) => void
@@ -77,7 +77,7 @@ function onLookup(answer: (tell: (...addresses: string[]) => void) => void) {
 /** A port without a server: only root may listen there. A port that was just closed may belong to another test. */
 const CLOSED_PORT = 1
 
-/** Expects a queued version with a reason, with failed attempts of this code, and nothing stored. */
+/** expectWaiting expects a queued version with a reason, with failed attempts of this code, and nothing stored. */
 function expectWaiting(outlet: Outlet, code: string): void {
   expect(outlet.version()).toMatchObject({ state: 'queued', reason: expect.stringMatching(/\w/) })
   expect(new Set(outlet.outcomes())).toEqual(new Set(['failed']))
@@ -86,7 +86,7 @@ function expectWaiting(outlet: Outlet, code: string): void {
 }
 
 describe('a service that cannot be reached', () => {
-  it('because its port is closed is asked after growing waits, and recovers automatically', async () => {
+  it('because its port is closed is down, and is asked only a few times in an hour', async () => {
     const baseUrl = `http://127.0.0.1:${CLOSED_PORT}/api`
     await using outlet = await Outlet.open({ baseUrl })
 
@@ -98,7 +98,7 @@ describe('a service that cannot be reached', () => {
   })
 
   it.each(['fin', 'rst'] as const)(
-    'because it ends each connection (%s) is asked again',
+    'because it ends two connections (%s) is asked again, and the feed is stored once',
     async (how) => {
       await using outlet = await Outlet.open()
       outlet.fault({ at: 'service', kind: 'refuse', how, times: 2 })
@@ -132,7 +132,7 @@ describe('a service that cannot be reached', () => {
     expect(outlet.version().reason).toContain('name server')
   })
 
-  it('at its first address is reached at the second one', async () => {
+  it('at its first address is reached at the second address', async () => {
     await using real = await Outlet.open()
     const baseUrl = real.sandbox.url.replace('127.0.0.1', 'dual-stack.test')
     await using outlet = await Outlet.open({ baseUrl })
@@ -155,7 +155,7 @@ describe('a service that cannot be reached', () => {
     )
   })
 
-  it('within a second, as on another continent, is reached although it has a second address', async () => {
+  it('within a second, because it is far away, is waited for although it has a second address', async () => {
     await using real = await Outlet.open()
     const { port, wake } = await deafPort(Number(new URL(real.sandbox.url).port))
     await using outlet = await Outlet.open({ baseUrl: `http://far.test:${port}/api` })
@@ -170,7 +170,7 @@ describe('a service that cannot be reached', () => {
     expect(real.requests('service')[0]?.status).toBe(200)
   })
 
-  it('because its name is not looked up says so, and names the name server', async () => {
+  it('because no name server answers waits and says so, and names the name server', async () => {
     await using outlet = await Outlet.open({ baseUrl: 'http://slow.test/api' })
     onLookup(() => {})
 
@@ -185,7 +185,7 @@ describe('a service that cannot be reached', () => {
     )
   })
 
-  it('is reached after a look-up that takes longer than a connection may', async () => {
+  it('in the time for a connection, because its look-up takes longer, is reached after the look-up', async () => {
     await using real = await Outlet.open()
     const baseUrl = real.sandbox.url.replace('127.0.0.1', 'slow.test')
     await using outlet = await Outlet.open({ baseUrl, connectTimeoutMs: 100 })
@@ -249,7 +249,7 @@ describe('TLS', () => {
     expect(outlet.version().state).toBe('queued')
   })
 
-  it('a handshake that is reset is tried again after growing waits', async () => {
+  it('a handshake that is reset is tried again, but only a few times in a minute', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()))
     const { port, accepted } = await listening(server)
     await using outlet = await Outlet.open({ baseUrl: `https://127.0.0.1:${port}/api` })

@@ -1,4 +1,4 @@
-// Refusals that may end: how long the daemon waits, and that the hint works.
+// Refusals that can end: how long the daemon waits, and that the hint works.
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE } from '../../../src/lib/clock.ts'
@@ -71,14 +71,14 @@ describe('a file that is refused for its size', () => {
   })
 })
 
-describe('a refusal of a single feed, which a deployment of the service may cause', () => {
+describe('a refusal of a single feed, which a deployment of the service can cause', () => {
   const refusals: [string, FaultRule][] = [
     ['404 of the service', { at: 'service', kind: 'answer', status: 404 }],
     ['NoSuchBucket', { at: 'storage', kind: 's3-error', code: 'NoSuchBucket' }],
     ['a 2xx without a word of it', { at: 'storage', kind: 'answer', status: 202 }],
   ]
 
-  it.each(refusals)('is temporary at first: %s', async (_, fault) => {
+  it.each(refusals)('is temporary at first, and the feed is stored when it ends: %s', async (_, fault) => {
     await using outlet = await Outlet.open()
     outlet.fault(fault)
 
@@ -90,7 +90,7 @@ describe('a refusal of a single feed, which a deployment of the service may caus
     expect(outlet.version().state).toBe('uploaded')
   })
 
-  it.each(refusals)('fails the version after an hour, with its reason: %s', async (_, fault) => {
+  it.each(refusals)('fails the version after an hour or more, with a hint and few requests: %s', async (_, fault) => {
     await using outlet = await Outlet.open()
     outlet.fault(fault)
 

@@ -10,7 +10,7 @@ import { waitForObjects, waitForRequest } from '../../helpers/sandbox/waiting.ts
 
 const FEEDS = [feedRule('{1}/{2}.xml', { name: '{1}-{2}', partnerAccount: '{1}' })]
 
-/** Opens a partner's outlet with waiting feeds of these accounts, in this order. */
+/** outletOf opens a partner's outlet with waiting feeds of these accounts, in this order. */
 async function outletOf(
   waiting: readonly string[],
   known: readonly string[],
@@ -29,7 +29,7 @@ const states = (outlet: Outlet, count: number) =>
   Array.from({ length: count }, (_, n) => outlet.version(n + 1).state)
 
 describe('an account that the service refuses', () => {
-  it('delays no other account, even if it comes first and none was accepted yet', async () => {
+  it('delays no other account, even if it comes first and none was accepted yet, and is reported', async () => {
     await using outlet = await outletOf(['wrong', 'a', 'wrong', 'b', 'wrong'], ['a', 'b'])
 
     await outlet.run(MINUTE)
@@ -37,7 +37,7 @@ describe('an account that the service refuses', () => {
     expect(states(outlet, 5)).toEqual(['queued', 'uploaded', 'queued', 'uploaded', 'queued'])
     expect(accountsAsked(outlet)).toEqual(['wrong 403', 'a 200', 'b 200'])
     expect(outlet.serviceState).toBe('degraded')
-    // It is told again once it is known that only this account is refused.
+    // The refusal is reported again as soon as the daemon knows that the service refuses only this account.
     expect(outlet.reported).toHaveLength(2)
     for (const told of outlet.reported) expect(told).toContain('"wrong"')
   })
@@ -49,7 +49,7 @@ describe('an account that the service refuses', () => {
     })
 
     const ran = outlet.run(MINUTE)
-    // One of them waits for its answer.
+    // One of the three uploads waits for its answer.
     await waitForObjects(outlet.sandbox, 3)
     gate.remove()
     await ran
@@ -72,7 +72,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.version(3).attempts).toBe(0)
   })
 
-  it('is asked once each 5 minutes for all its waiting feeds', async () => {
+  it('is asked for once each 5 minutes for all its waiting feeds, and reported once', async () => {
     await using outlet = await outletOf(['a', ...Array(8).fill('wrong')], ['a'])
 
     await outlet.run(18 * MINUTE)
@@ -81,7 +81,7 @@ describe('an account that the service refuses', () => {
     expect(outlet.reported).toHaveLength(1)
   })
 
-  it('is delivered automatically as soon as the service accepts it', async () => {
+  it('has all its feeds delivered automatically as soon as the service accepts it', async () => {
     await using outlet = await outletOf(['a', 'b', 'b', 'b'], ['a', 'b'])
     outlet.fault({ at: 'service', kind: 'answer', status: 403, account: 'b', times: 2 })
 
@@ -134,7 +134,7 @@ describe('an account that the service refuses', () => {
 })
 
 describe('a key that the service refuses', () => {
-  it('costs one request for each account, and every feed says why it waits', async () => {
+  it('costs one request for each account, is shown, and every feed says why it waits', async () => {
     const accounts = ['a', 'b', 'a', 'b', 'a', 'b']
     await using outlet = await outletOf(accounts, accounts)
     outlet.fault({ at: 'service', kind: 'signature-mismatch' })

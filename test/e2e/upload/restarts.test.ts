@@ -27,7 +27,7 @@ const outcomes = (id = 1) => site.show(id).attempts.map(({ outcome }) => outcome
 const played = (kind: FaultRule['kind']) => (request: SeenRequest) => request.faults.includes(kind)
 
 describe('a daemon that is killed', () => {
-  it('before it has a form delivers after its restart, in the first attempt', async () => {
+  it('before it has a form delivers once after its restart, in the first attempt', async () => {
     site = await Site.open()
     site.sandbox.faults.add({ at: 'service', kind: 'slow', never: true, times: 1 })
     const first = await site.daemonProcess()
@@ -43,7 +43,7 @@ describe('a daemon that is killed', () => {
   })
 
   it.each([true, false])(
-    'after the last byte (stored: %s) says that the end is unknown, and delivers again',
+    'after the last byte (stored: %s) records an unknown outcome, and delivers the same bytes again',
     async (stored) => {
       site = await Site.open()
       site.sandbox.faults.add({
@@ -69,7 +69,7 @@ describe('a daemon that is killed', () => {
     },
   )
 
-  it('during the last look at an incomplete file looks again', async () => {
+  it('while it checks an incomplete file checks the file again after its restart', async () => {
     site = await Site.open()
     site.drop('jobs.xml', feedOf(3).slice(0, 200))
     await site.run('run', '--once')
@@ -83,7 +83,7 @@ describe('a daemon that is killed', () => {
     expect([before, site.uploads()[0]?.state]).toEqual(['incomplete', 'incomplete'])
   })
 
-  it('while a form lives for a moment only asks for another one', async () => {
+  it('with a form that soon expires asks for another form after its restart', async () => {
     site = await Site.open({}, { formLifetimeMs: 6000 })
     site.sandbox.faults.add({
       ...{ at: 'storage', kind: 'lose-answer', stored: false, how: 'silence', times: 1 },

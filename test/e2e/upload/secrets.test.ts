@@ -17,7 +17,7 @@ const KEYS = { signature: secretOf('secret'), apiKey: secretOf('api-key') }
 const PROXY_PASSWORD = randomBytes(12).toString('hex')
 const WEBHOOK_TOKEN = `T0/token-of-the-webhook${randomBytes(6).toString('hex')}`
 
-/** Returns the faults of each account; `key` is the secret that a careless service repeats. */
+/** faultsWith returns the faults of each account; `key` is the secret that a careless service repeats. */
 const faultsWith = (
   key: string,
 ): Array<[account: string, ending: 'uploaded' | 'failed' | 'waiting', FaultRule[]]> => [
@@ -58,7 +58,7 @@ const faultsWith = (
   ['too-large', 'failed', [{ at: 'storage', kind: 's3-error', code: 'EntityTooLarge' }]],
 ]
 
-/** Returns the secret in all likely encodings. */
+/** spellings returns the secret in all likely encodings. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [
@@ -71,7 +71,7 @@ function spellings(secret: string): string[] {
   ]
 }
 
-/** Returns all files below a folder as text that keeps every byte. */
+/** filesBelow returns all files below a folder as text that keeps every byte. */
 function filesBelow(folder: string): Array<[name: string, content: string]> {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -106,7 +106,7 @@ async function siteBehind(proxy: RecordingProxy, method: 'signature' | 'apiKey')
   return site
 }
 
-/** Waits until the first attempt is refused; the next one may come at once or in half a minute. */
+/** refusedOnce waits until the first attempt is refused. The next attempt can come at once or in half a minute. */
 async function refusedOnce(site: Site, feed: string): Promise<void> {
   await eventually(() => {
     const [version] = site.uploads({ feed })

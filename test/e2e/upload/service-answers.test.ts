@@ -9,7 +9,7 @@ import { waitForRequest } from '../../helpers/sandbox/waiting.ts'
 /** The story of a version that the first post of the first form stored. */
 const AT_ONCE = { state: 'uploaded', outcomes: ['stored'], forms: 1, posts: 1, writes: [1] }
 
-it('a refused signature stops every feed, and is tried again after 5 minutes', async () => {
+it('a refused signature is reported once and stops every feed until a try after 5 minutes succeeds', async () => {
   await using outlet = await Outlet.open({ concurrency: 1 })
   outlet.fault({ at: 'service', kind: 'signature-mismatch', times: 2 })
   for (const name of ['a.xml', 'b.xml', 'c.xml']) await outlet.take(name)
@@ -63,7 +63,7 @@ describe('an answer that is not a form', () => {
     })
   })
 
-  it('200 with a web page is never a form', async () => {
+  it('200 with a web page is not a form, and the reason says so', async () => {
     await using outlet = await Outlet.open()
     const body = '<!doctype html><title>Log in</title>'
     outlet.fault({ at: 'service', kind: 'answer', status: 200, body })
@@ -188,7 +188,7 @@ describe('an odd form', () => {
     },
   )
 
-  it('with a policy that is not JSON fails after storage refused it for an hour', async () => {
+  it('with a policy that is not JSON is refused by storage until the version fails, with a hint', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'service', kind: 'form', policy: 'not-json' })
 

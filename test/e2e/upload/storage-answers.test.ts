@@ -41,7 +41,7 @@ describe('success', () => {
     },
   )
 
-  it('is never a login page with status 200', async () => {
+  it('is not a login page with 200: the version waits with a hint, and is stored later', async () => {
     await using outlet = await Outlet.open({ sandbox: { successStatus: '200' } })
     const body = '<!doctype html><html><title>Sign in</title></html>'
     outlet.fault({ at: 'storage', kind: 'answer', status: 200, body })
@@ -98,7 +98,7 @@ describe('success', () => {
     expect(outlet.writes()).toEqual([2])
   })
 
-  it('with the checksum of other bytes each time fails the version', async () => {
+  it('with the checksum of other bytes each time fails the version after three posts, with a hint', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'success', etag: 'wrong' })
 
@@ -121,7 +121,7 @@ describe('an error of storage', () => {
     })
   })
 
-  it('that calls each upload too slow gets the same form again', async () => {
+  it('that calls three uploads too slow gets the same form again', async () => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 's3-error', code: 'RequestTimeout', times: 3 })
 
@@ -186,7 +186,7 @@ describe('a redirect', () => {
     [308, 'https://user:word@127.0.0.1.example/', 'failed'],
     [307, 'loop', 'failed'],
     [303, 'https://elsewhere.example/feeds', 'queued'],
-  ])('%i to %s is not followed, and ends as %s', async (status, location, state) => {
+  ])('%i to %s ends as %s, stores nothing, and is shown without a password', async (status, location, state) => {
     await using outlet = await Outlet.open()
     outlet.fault({ at: 'storage', kind: 'redirect', status, location })
 

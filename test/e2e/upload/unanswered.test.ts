@@ -1,4 +1,4 @@
-// An upload that storage may have, whose version a person then discarded.
+// A version that a person discarded after an upload without an answer: storage might have it.
 
 import { expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
@@ -21,7 +21,7 @@ async function discardUnanswered(site: Site, postings: number): Promise<number> 
   return id
 }
 
-it('is named wherever the service is, until something later is confirmed', async () => {
+it('a discarded version that storage might have is named everywhere until a later one is stored', async () => {
   await using site = await Site.open({ guards: { maxDropPercent: 100 } })
   await site.daemon()
   site.drop('acme.xml', feedOf(40))
@@ -49,10 +49,10 @@ it('is named wherever the service is, until something later is confirmed', async
   await site.until('acme.xml', 'uploaded')
 
   expect(statusOf(site).problems.map(({ code }) => code)).not.toContain('maybe-stored')
-  expect((await site.run('show', 'feed:acme.xml')).stdout).not.toContain('may have')
+  expect((await site.run('show', 'feed:acme.xml')).stdout).not.toContain('might have')
 })
 
-it('is named when the feed has nothing on the service yet', async () => {
+it('a discarded version that storage might have is named also if the service has no other version', async () => {
   await using site = await Site.open()
   await site.daemon()
 

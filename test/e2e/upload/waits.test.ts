@@ -14,7 +14,7 @@ const SLOW_DOWN = { at: 'storage', kind: 's3-error', code: 'SlowDown', retryAfte
 let site: Site
 afterEach(() => site[Symbol.asyncDispose]())
 
-/** Opens a site whose feed got this answer and waits for 45 s. */
+/** waiting opens a site whose feed got this answer and waits for 45 s. */
 async function waiting(fault: typeof BUSY | typeof SLOW_DOWN, content = feedOf(3)) {
   site = await Site.open()
   const handle = site.sandbox.faults.add(fault)
@@ -43,6 +43,7 @@ describe.each([
     expect(version.reason).toContain('503')
     expect(Date.parse(version.nextAttemptAt ?? '')).toBeGreaterThan(Date.now())
     expect(stdout).toMatch(/queued/)
+    expect(stdout).toContain('answered 503')
     expect(stdout).toMatch(/next automatic attempt in \d+s/s)
     expect(stdout).not.toMatch(/100 ?%|nothing to do/)
   })
@@ -80,7 +81,7 @@ describe.each([
     expect(site.show(version.id).attempts).toHaveLength(2)
   })
 
-  it('is superseded by a newer version, and only that is sent', async () => {
+  it('is superseded by a newer version, and only the newer version is stored', async () => {
     const { handle, version } = await waiting(fault)
 
     // The newer version may already be uploading when the test looks again.
@@ -95,7 +96,7 @@ describe.each([
     expect(stored()).toEqual(['123 1'])
   })
 
-  it('delays no stop, and still waits after a restart', async () => {
+  it('delays no stop, and still waits after a restart, without a request', async () => {
     const { daemon, version } = await waiting(fault)
     const asked = site.sandbox.requests().length
 
@@ -113,7 +114,7 @@ describe.each([
   })
 })
 
-it('a version can be discarded while its form is requested, before its first byte is sent', async () => {
+it('a version can be discarded while its form is requested, and is then not sent', async () => {
   site = await Site.open()
   const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'answer' })
   await site.daemon()
@@ -149,7 +150,7 @@ it('waiting accounts delay no other account', async () => {
   expect([1, 2, 3, 4].map((id) => outlet.version(id).state)).toEqual(Array(4).fill('queued'))
 })
 
-it('the retry uses the same form if the upload may be stored, so that no file has a second key', async () => {
+it('the next attempt uses the same form if the file might be stored, so that it gets no second key', async () => {
   await using outlet = await Outlet.open()
   outlet.fault({ at: 'storage', kind: 'lose-answer', stored: true, how: 'fin', times: 4 })
   const { id } = await outlet.take('jobs.xml')
