@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The reason why the library cannot be compiled here; null if it can. */
+/** Why this host cannot compile the library; null if it can. */
 export const NO_COMPILER =
   spawnSync('cc', ['--version']).status === 0 ? null : 'there is no C compiler (cc) here'
 

@@ -38,9 +38,11 @@ export interface Mutation {
   entries?: (entries: Entry[]) => Entry[]
 }
 
-/** A late listing shows the campaigns of this long ago. LAG and LATEST together are less than an hour. */
+/** LAG is how old the campaigns of a late listing are. LAG and LATEST together are less than an hour. */
 const LAG = 25 * MINUTE
+/** STEP is the longest time between two notes of what a listing shows. */
 const STEP = 5 * MINUTE
+/** LATEST is how long the latest write is under way. */
 const LATEST = 20 * MINUTE
 
 const KEYS = ['K1', 'K2', 'K3'] as const
@@ -151,7 +153,7 @@ const script: fc.Arbitrary<Script> = fc.record({
 })
 const NO_FAULTS: Script = { writes: [], calls: [], diesAfter: null }
 
-/** SHAPES are the ways in which answers may differ from the real campaign. */
+/** SHAPES are the ways in which answers can differ from the real campaign. */
 const SHAPES = {
   plain: (shown: Fields) => shown,
   'dates without zones': (shown: Fields) => ({
@@ -170,7 +172,7 @@ const SHAPES = {
   'no status': ({ status: _, ...shown }: Fields) => shown,
 } as const
 
-/** ECHOES are the ways in which a service may show targeting. */
+/** ECHOES are the ways in which a service can show targeting. */
 const ECHOES = {
   'as sent': (targeting: Fields | null) => targeting,
   'without titles': (targeting: Fields | null) =>
@@ -181,7 +183,7 @@ const ECHOES = {
 } as const
 type Echo = keyof typeof ECHOES
 
-/** NAMES are the ways in which a service may keep a name with a mark. */
+/** NAMES are the ways in which a service can keep a name with a mark. */
 const NAMES = {
   'as sent': (name: string) => name,
   'without brackets': (name: string) => name.replace(/\[#(\w+)\]/, '$1'),
@@ -215,7 +217,7 @@ interface Pass {
   reads: Map<string, Call>
   /** The whole file, if this process sees only its beginning; null means it sees the whole file. */
   whole: ReadonlyMap<string, Entry> | null
-  /** The service made a campaign otherwise than it was sent, and answered. */
+  /** True if the service created a campaign with other values than it was sent, and answered. */
   isMadeOtherwise: boolean
 }
 
@@ -239,7 +241,10 @@ export class Simulation {
   #backup: Backup | null = null
   /** Wall ms when the database was lost. */
   #lostAt = Number.NEGATIVE_INFINITY
-  /** The database forgot earlier writes, which may still arrive. Targeting that is not shown is then not known. */
+  /**
+   * True if the database forgot earlier writes, which can still arrive. Targeting that the service does not show is then
+   * unknown.
+   */
   #hasForgotten = false
   #listing: { at: number; all: BookCampaign[] }[] = []
   #isLate = false
@@ -273,7 +278,7 @@ export class Simulation {
     this.world.close()
   }
 
-  /** age makes the database two hours old. */
+  /** age runs the daemon once and lets two hours pass, so that the database counts as old. */
   async age(): Promise<void> {
     await this.daemon(NO_FAULTS)
     this.pass(2 * HOUR)
@@ -326,7 +331,8 @@ export class Simulation {
     // Half of the files are cut at the end of a line.
     this.host.file = whole.slice(0, end % 2 === 0 ? end : whole.lastIndexOf('\n', end) + 1)
     const isRead = readDesired(this.host.file).kind === 'desired'
-    if (isRead) await this.#run('daemon', null, given, () => this.host.daemon(), entries)
+    const pass = { by: 'daemon', plan: null, given, whole: entries } as const
+    if (isRead) await this.#run(pass, () => this.host.daemon())
     this.host.file = whole
   }
 
@@ -347,12 +353,17 @@ export class Simulation {
     this.#earlier = file
   }
 
-  show(shape: keyof typeof SHAPES, isEchoed: boolean, isLate: boolean): void {
+  /** show sets how the service shows campaigns from now on, and whether it shows targeting and late listings. */
+  show(
+    shape: keyof typeof SHAPES,
+    { isEchoed, isLate }: { isEchoed: boolean; isLate: boolean },
+  ): void {
     this.world.shape = SHAPES[shape]
     this.world.book.knobs.echo = isEchoed ? ECHOES[this.#echo] : null
     this.#isLate = isLate
   }
 
+  /** edit does what a person does on the service, to the n-th campaign or for the n-th key. */
   edit(n: number, what: (typeof EDITS)[number]): void {
     const { all, now } = this.world
     const one = all[n % Math.max(1, all.length)]
@@ -429,21 +440,22 @@ export class Simulation {
       this.pass(this.#lostAt + HOUR - this.world.now)
       plan = await planned()
     }
-    await this.#run('plan', plan, given, () => this.host.send(plan.digest, named))
+    await this.#run({ by: 'plan', plan, given }, () => this.host.send(plan.digest, named))
   }
 
   /** applyOld sends a plan that a person confirmed some time ago. */
   async applyOld(given: Script): Promise<void> {
     const plan = this.#confirmed
-    if (plan !== null) await this.#run('plan', plan, given, () => this.host.send(plan.digest))
+    if (plan === null) return
+    await this.#run({ by: 'plan', plan, given }, () => this.host.send(plan.digest))
   }
 
   async lower(given: Script): Promise<void> {
-    await this.#run('lower', null, given, () => this.host.send(null))
+    await this.#run({ by: 'lower', plan: null, given }, () => this.host.send(null))
   }
 
   async daemon(given: Script): Promise<void> {
-    await this.#run('daemon', null, given, () => this.host.daemon())
+    await this.#run({ by: 'daemon', plan: null, given }, () => this.host.daemon())
   }
 
   pass(ms: number): void {
@@ -462,12 +474,15 @@ export class Simulation {
     return new Map(this.host.entries().map((entry) => [entry.key, entry]))
   }
 
+  /** #run does the work of one pass under the faults of the script, and checks that no plan is sent twice. */
   async #run(
-    by: Pass['by'],
-    plan: Plan | null,
-    given: Script,
+    {
+      by,
+      given,
+      plan,
+      whole = null,
+    }: Pick<Pass, 'by' | 'plan'> & { given: Script; whole?: Pass['whole'] },
     work: () => Promise<unknown>,
-    whole: Pass['whole'] = null,
   ) {
     this.figures.passes++
     const isUsed = plan !== null && this.#used.has(plan)
@@ -531,7 +546,7 @@ export class Simulation {
     if (id === null) {
       must(pass.by === 'plan', `a create is sent by ${pass.by}`)
       must(!pass.isMadeOtherwise, 'a create follows one that the service made otherwise')
-      checkPlanned(pass.plan, id, body, Object.keys(body))
+      checkPlanned(pass.plan, id, body)
       return
     }
     const shown = pass.reads.get(id)?.shown
@@ -548,7 +563,7 @@ export class Simulation {
     if (pass.by === 'daemon') this.#checkDaemon(entry, id, body, shown)
     else if (pass.by === 'lower') checkLower(id, body, shown)
     else {
-      const item = checkPlanned(pass.plan, id, body, Object.keys(body))
+      const item = checkPlanned(pass.plan, id, body)
       for (const { field, from } of item.changes)
         if (field in body && from !== undefined && shown[field] !== undefined)
           must(
@@ -616,7 +631,7 @@ export class Simulation {
   async check(): Promise<void> {
     this.#noteListing()
     const bindings = this.host.store.bindings()
-    // Only people make a campaign live again. A campaign that moved to another key is no rival of its first key.
+    // Only people make a campaign live again. A campaign that moved to another key is not a rival for its first key.
     for (const [key, ids] of this.#made)
       for (const id of ids)
         if (!this.#isLive(id) || bindings.some((one) => one.campaignId === id && one.key !== key))
@@ -674,9 +689,7 @@ export class Simulation {
         must(reported.has(id) || candidates.length > 0, `campaign ${id} runs, and no line says so`)
   }
 
-  /**
-   * #isOdd returns whether the service shows a targeting the same before and after a write, so it may have ignored it.
-   */
+  /** #isOdd returns whether the service shows targeting the same before and after a write, as if it ignored it. */
   #isOdd({ campaignId, changes }: PlanItem): boolean {
     const change = changes.find(({ field }) => field === 'targeting')
     if (this.#echo === 'as sent' || change === undefined || campaignId === null) return false
@@ -686,7 +699,7 @@ export class Simulation {
   /** settle ends the faults, applies a few times, and checks that then nothing more is written. */
   async settle(): Promise<void> {
     this.#isLate = false
-    // An apply stops after a campaign that is not shown as sent, so each entry may need applies of its own.
+    // An apply stops after a campaign that is not shown as sent, so each entry can need applies of its own.
     const rounds = this.#echo === 'as sent' ? 2 : 3 * KEYS.length
     for (let n = 0; n < rounds; n++) {
       await this.apply(NO_FAULTS)
@@ -762,10 +775,10 @@ function valueInPlan(field: CampaignField, text: unknown): Value {
 }
 
 /** checkPlanned returns the item of the plan that contains this whole body. Throws if there is none. */
-function checkPlanned(plan: Plan | null, id: string | null, body: Fields, fields: string[]) {
+function checkPlanned(plan: Plan | null, id: string | null, body: Fields): PlanItem {
   const hasBody = (item: PlanItem) =>
     item.campaignId === id &&
-    fields.every((name) =>
+    Object.keys(body).every((name) =>
       item.changes.some(({ field, to }) => {
         if (field !== name) return false
         if (field !== 'targeting') return isShown(field, body[name], valueInPlan(field, to))
@@ -889,7 +902,7 @@ const STEPS = [
     .map(([shape, isEchoed, isLate]) =>
       step(
         `service shows ${shape}${isEchoed ? ', targeting' : ''}${isLate ? ', late lists' : ''}`,
-        (s) => s.show(shape, isEchoed, isLate),
+        (s) => s.show(shape, { isEchoed, isLate }),
       ),
     ),
   fc

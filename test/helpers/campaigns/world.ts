@@ -98,7 +98,7 @@ export class World {
   trouble: (call: Call) => Trouble | null = () => null
   /** shape changes how listings, reads and answers to writes show a campaign. */
   shape: (shown: Fields, where: 'listed' | 'read' | 'written') => Fields = (shown) => shown
-  /** listed returns the campaigns that a listing shows; null means all. */
+  /** listed returns the campaigns that a listing shows; if it is null, a listing shows all. */
   listed: ((all: BookCampaign[]) => BookCampaign[]) | null = null
   /** onCreated is called when a request creates a campaign. */
   onCreated: (one: BookCampaign) => void = () => {}
@@ -130,6 +130,7 @@ export class World {
     return this.book.create(IDENTITY, { name, budget: 50, ...fields })
   }
 
+  /** pass moves the time forward, and lets the late writes arrive whose time has come. */
   pass(ms: number): void {
     this.now += ms
     for (const one of this.#late.splice(0)) {
@@ -138,7 +139,7 @@ export class World {
     }
   }
 
-  /** Whether a write without an answer still has to arrive. */
+  /** hasLateWrites is true while a write that got no answer still has to arrive. */
   get hasLateWrites(): boolean {
     return this.#late.length > 0
   }
@@ -147,7 +148,7 @@ export class World {
     return this.calls.filter(({ kind }) => kind === 'create' || kind === 'update')
   }
 
-  /** #shown answers a call with a campaign as the service shows it. */
+  /** #shown answers a call with a campaign as the service shows it, and notes in the call what was shown. */
   #shown(call: Call, one: BookCampaign | null, where: 'read' | 'written') {
     if (one === null) return failure.missing()
     const json = this.shape(this.book.shown(one), where)
@@ -238,7 +239,10 @@ export class Host {
   wrapEntries: (entries: Entry[]) => Entry[] = (entries) => entries
   /** onChecked is called whenever a process checks that the file is unchanged, which is before each write. */
   onChecked: () => void = () => {}
-  /** The next process dies after this many steps: reads and writes of its database, and calls of the service. */
+  /**
+   * The next process dies after this many steps: reads and writes of its database, and calls of the service. If it is
+   * null, the process does not die.
+   */
   diesAfter: number | null = null
   #store: CampaignStore | null = null
   #read: { file: string | null; entries: Entry[] } = { file: null, entries: [] }
@@ -333,7 +337,7 @@ export class Host {
     })
   }
 
-  /** #run runs a process that writes. When it dies, only the files on disk stay. */
+  /** #run runs a process that writes, which dies after `diesAfter` steps. When it dies, only the files on disk stay. */
   async #run<T>(work: (process: Process) => Promise<T>): Promise<T> {
     const { diesAfter } = this
     this.diesAfter = null
@@ -440,7 +444,7 @@ class Life {
   }
 }
 
-/** opened returns a service, and an installation with this file. */
+/** opened opens a service, and an installation with this file, until the end of the test. */
 export function opened(file: string) {
   const world = World.open()
   const host = new Host(world, file)
@@ -448,7 +452,7 @@ export function opened(file: string) {
   return { world, host }
 }
 
-/** installed does the same, and then applies the file and lets a minute pass. */
+/** installed opens a service and an installation with this file, applies the file, and lets a minute pass. */
 export async function installed(file: string) {
   const { world, host } = opened(file)
   await host.apply()
@@ -463,7 +467,10 @@ export const NO_FEEDS: FeedSide = {
   read: () => Promise.reject(new Error('no feed was uploaded')),
 }
 
-/** feedsOf returns one feed whose last upload has these postings. `problem`: why the feed cannot be read. */
+/**
+ * feedsOf returns one feed whose last upload has these postings. `missing` has, by id, since when a feed lacks the id;
+ * `problem` is why the feed cannot be read, or null.
+ */
 export function feedsOf(
   postings: readonly Partial<TargetedPosting>[],
   {
@@ -496,7 +503,7 @@ export function feedsOf(
   })
 }
 
-/** troubles returns a `trouble` function: each rule applies to the calls that it names, `times` times. */
+/** troubles returns a `trouble` function. Each rule applies to the first `times` calls that it names, or to all. */
 export function troubles(
   ...rules: { on: Call['kind']; id?: string; times?: number; trouble: Trouble }[]
 ) {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../eventually.ts'
 
-/** The reason why nothing can be mounted here; null if it can. */
-export const NO_FUSE = reason()
+/** Why this host cannot mount the file system; null if it can. */
+export const NO_FUSE = whyNoFuse()
 
-function reason(): string | null {
+function whyNoFuse(): string | null {
   if (process.getuid?.() !== 0) return 'only root may mount'
   if (!existsSync('/dev/fuse')) return 'there is no /dev/fuse'
   const library = spawnSync('pkg-config', ['--exists', 'fuse3'])

@@ -16,7 +16,7 @@ export interface Child {
   ended(): Promise<void>
 }
 
-/** becomeNobody returns code for a child that gives up root's rights, after it loaded the library by a lock. */
+/** becomeNobody returns code that gives up root's rights. Before that, it takes a lock, which loads the library. */
 export function becomeNobody(): string {
   return `
     if (process.getuid() === 0) {

@@ -26,7 +26,7 @@ export function temporaryHistory(options: { busyTimeoutMs?: number } = {}): {
   return { history, file }
 }
 
-/** versionIn brings a new version to this state by allowed steps of one ms each. */
+/** versionIn adds a version and brings it to this state by allowed steps of one ms each. */
 export function versionIn(
   history: History,
   state: State,

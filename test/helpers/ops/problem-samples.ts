@@ -283,7 +283,7 @@ export const ROWS: readonly Row[] = [
   ),
 ]
 
-/** HISTORY_LOST is apart, because it is always told beside the version that it holds. */
+/** HISTORY_LOST is not in ROWS, because its problem always comes together with the problem of the held version. */
 export const HISTORY_LOST = version({
   ...{ state: 'held', guard: 'history-lost', reason: 'the history was lost' },
   ...{ postings: 100, keptPostings: 1000 },

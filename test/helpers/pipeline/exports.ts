@@ -25,13 +25,13 @@ const DAYS = [-3, -2, -1, 0, 1, 40, 500]
 const CONTENTS = 6
 const MARIA = { by: 'maria', config: { inbox: { receipts: false } } as Config }
 
-/** The rules that a restart may bring: none, a rule with a name, and one without. */
+/** The rules that a restart can bring: no rule, a rule with a name, and a rule without a name. */
 const RULES = [[], [feedRule('**/*.xml', { name: 'jobs' })], [feedRule('**/*.xml')]]
 
 const name = fc.record({
   day: fc.option(fc.nat(DAYS.length - 1), { freq: 3 }),
   gz: fc.boolean(),
-  /** Written as 2026-11-25, or as 25.11.2026. */
+  /** True writes the date as 25.11.2026, false as 2026-11-25. */
   isDotted: fc.boolean(),
 })
 type Name = { day: number | null; gz: boolean; isDotted: boolean }
@@ -66,7 +66,7 @@ function pathOf({ day, gz, isDotted }: Name): string {
   return `jobs${day === null ? '' : `-${shown}`}.xml${gz ? '.gz' : ''}`
 }
 
-/** Sent is what the service has of a feed. `day`: no file of an earlier day may go over it. */
+/** Sent is the version of a feed that the service has. No file of a day before `day` may replace it. */
 interface Sent {
   id: number
   day: number
@@ -82,7 +82,7 @@ class VendorsFolder implements Disposable {
   #ledger: Ledger
   #now = START
   #inode = 1
-  /** The versions that were stored over others, for the test that anything happens at all. */
+  /** How many versions were stored over others; a test asserts that this happens at all. */
   replaced = 0
 
   constructor(file: string) {
@@ -104,6 +104,7 @@ class VendorsFolder implements Disposable {
     return null
   }
 
+  /** #started returns the ledger of a process that has just started on the history. */
   #started(): Ledger {
     const clock = { ...systemClock, now: () => this.#now }
     return new Ledger({ history: this.#history, clock, log: silentLog, onMove: () => {} })
@@ -247,11 +248,11 @@ class VendorsFolder implements Disposable {
       return null
     }
     step({ kind: 'stored', attempt, fileUrl: null, etagVerified: true, warning: null })
-    return this.#stored(version)
+    return this.#recordStored(version)
   }
 
-  /** #stored compares a version with what the service had before. */
-  #stored({ approved, feed, id }: Version): string | null {
+  /** #recordStored records what the service has now. Returns what is wrong beside what it had before, or null. */
+  #recordStored({ approved, feed, id }: Version): string | null {
     const before = this.#onService.get(feed)
     const day = this.#days.get(id) ?? null
     if (before !== undefined) this.replaced++

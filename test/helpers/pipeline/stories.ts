@@ -38,20 +38,20 @@ interface Told {
   state: State
   approved: boolean
   hasCopy: boolean
-  /** A guard has held it, and no other judgement freed it since. */
+  /** A guard has held the version, and no other judgement has freed it since. */
   wasHeld: boolean
-  /** It is held beside the other feed. */
+  /** The version is held beside the other feed. */
   isBeside: boolean
-  /** An attempt has an unknown end, so storage may have it. */
+  /** An attempt has an unknown outcome, so storage might have the version. */
   isMaybeStored: boolean
-  /** Another file with a later date was accepted before it. */
+  /** A file with a later date was accepted before the version. */
   isOlder: boolean
   date: string | null
 }
 
 export interface Story {
   versions: readonly Told[]
-  /** The attempts that run, one of a feed. `asked`: the form is asked for. `sent`: the bytes may be on their way. */
+  /** The attempts that run, one of a feed. In the phase `sent`, bytes of the file can be on their way. */
   running: readonly Running[]
   isPaused: boolean
   /** By feed: the id of the version that storage confirmed last. */
@@ -130,7 +130,7 @@ export function searchStories(limits: Limits, decisions: Decisions = DECISIONS):
   }
   const open: Story[] = [START]
   came.set(keyOf(START), { from: null, step: '' })
-  // The shortest stories first. A situation that is found while the list is read is read, too.
+  // The shortest stories come first. The loop also reads the situations that it appends to the list.
   for (const story of open) {
     const from = keyOf(story)
     for (const [step, next] of stepsFrom(story, limits, decisions)) {
@@ -227,7 +227,7 @@ function stepsFrom(
   return steps
 }
 
-/** nextToSend returns the version that the queue gives out next: the oldest that waits, and one of a feed at a time. */
+/** nextToSend returns the oldest waiting version of a feed; null if none waits, or during a pause or an attempt. */
 function nextToSend({ isPaused, running, versions }: Story, feed: string): number | null {
   const isOf = (id: number) => versions[id - 1]?.feed === feed
   const isSending = versions.some((one) => one.feed === feed && one.state === 'uploading')
@@ -293,7 +293,7 @@ function attempted(
   return { ...after, running: goesOn ? [...running, { id, phase: 'sent' }] : running }
 }
 
-/** Came is a file that was read: with new bytes, or (`isSame`) with those of the newest version again. */
+/** Came is a file that was read, with new bytes or, if `isSame`, with the bytes of the newest version again. */
 interface Came {
   path: string
   isHeld?: boolean
@@ -391,7 +391,7 @@ function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions
   return Array.isArray(transitions) ? write(story, transitions) : story
 }
 
-/** started plays a start. The process was not running, so no attempt runs afterwards. */
+/** started plays a start of the process, after which no attempt runs. `eventFor` says what the start finds. */
 function started(
   story: Story,
   decisions: Decisions,
@@ -484,7 +484,7 @@ function requireStep(from: State, to: State): void {
   if (!NEXT_STATES[from].includes(to)) throw new Broken(`there is no step from ${from} to ${to}`)
 }
 
-/** requireSendable holds a version to the promises in the moment in which its first byte may leave. */
+/** requireSendable throws `Broken` if a version, whose first byte may now leave, must not be sent. */
 function requireSendable(story: Story, id: number): void {
   const { served, versions } = story
   const { approved, date, feed, hasCopy, wasHeld } = versions[id - 1] as Told
@@ -507,7 +507,7 @@ function requireSendable(story: Story, id: number): void {
     throw new Broken('one version of a feed is sent at a time')
 }
 
-/** requireNextEvents: every open version has an event that can come, so that no version is stuck. */
+/** requireNextEvents throws `Broken` if no event can come for an open version, which is then stuck. */
 function requireNextEvents(story: Story): void {
   const { isPaused, running, versions } = story
   versions.forEach(({ feed, state }, n) => {

@@ -109,7 +109,7 @@ export function unlikeSaxes(documents: Iterable<Buffer>): unknown[] {
   return found
 }
 
-/** explained knows the reasons why the opinions may differ although both refuse the document. */
+/** explained returns whether the opinions differ for a known reason, although both refuse the document. */
 function explained(our: Opinion, their: Opinion): boolean {
   // The checker counts the length of a name in bytes, saxes in UTF-16 units.
   if (our.verdict === 'name-too-long') return their.verdict === 'not-well-formed'

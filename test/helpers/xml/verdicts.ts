@@ -12,6 +12,7 @@ export interface CheckedBytes {
   encoding: string
 }
 
+/** checkBytes returns the result of the check. Throws if the result depends on what the handler listens to. */
 export function checkBytes(
   document: string | Buffer,
   pieceSize = 65_536,

@@ -12,7 +12,7 @@ export interface SuiteTest {
   type: 'valid' | 'invalid' | 'not-wf' | 'error'
   /** The external entities that the document needs: `none`, `general`, `parameter`, `both`. */
   entities: string
-  /** False: the document may be wrong for a parser that knows namespaces. */
+  /** If false, the document can be wrong for a parser that knows namespaces. */
   namespaces: boolean
   path: string
   bytes: Buffer

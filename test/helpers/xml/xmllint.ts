@@ -21,10 +21,10 @@ function judgedByXmllint(documents: Buffer[], folder: Folder): boolean[] {
   return documents.map((_, n) => !wrong.has(n))
 }
 
-/** differsByDecision knows where libxml2 2.9 differs from XML 1.0 fifth edition, or where we do on purpose. */
+/** differsByDecision returns whether libxml2 2.9 differs from XML 1.0 here, or the checker does on purpose. */
 function differsByDecision(document: Buffer): boolean {
   const text = document.toString('latin1')
-  // We refuse every internal subset and HTML's DOCTYPE. For NUL padding at the end, we wait for the writer.
+  // The checker refuses every internal subset and HTML's DOCTYPE. For NUL padding at the end, it waits for the writer.
   if (/<!DOCTYPE[^>]*\[|<!DOCTYPE\s+html/i.test(text) || document.at(-1) === 0) return true
   // libxml2 does not require the white space after "<!DOCTYPE" (production 28).
   if (/<!DOCTYPE[^ \t\r\n]/.test(text)) return true
@@ -35,7 +35,7 @@ function differsByDecision(document: Buffer): boolean {
   )
 }
 
-/** unlikeXmllint returns the documents that only one of the two accepts, without a known reason. */
+/** unlikeXmllint returns the documents that only libxml2 or only the checker accepts, without a known reason. */
 export function unlikeXmllint(documents: Buffer[], folder: Folder): Buffer[] {
   const theirs = judgedByXmllint(documents, folder)
   return documents.filter((document, i) => {

@@ -1,5 +1,4 @@
-// Checks one document in pieces of bytes: its start, its decoding, and a strict scan. It does not know files. Positions
-// count characters; `locate` turns them into bytes, lines and columns.
+// Checks one document in pieces of bytes: its start, its decoding, and a strict scan. Positions count UTF-16 units.
 
 import { Decoder } from '../../../../src/xml/encoding/decoder.ts'
 import { documentStart } from '../../../../src/xml/encoding/document-start.ts'
@@ -35,6 +34,7 @@ export class SaxesCheck {
     return this.#fault === null
   }
 
+  /** end returns the verdict: the first fault, or whether the document is complete. */
   end(): Ending {
     if (this.#fault === null && this.#scanner === null) this.#begin(this.#head, true)
     if (this.#fault !== null) return { kind: 'fault', fault: this.#fault }

@@ -16,12 +16,12 @@ const NAMES = {
   cdata: 'CDATA section',
   instruction: 'processing instruction',
 } as const
-/** A tag that the end of a piece cuts is scanned again as a whole up to this length. */
+/** WHOLE_TAG is the length up to which a tag that a piece cuts is scanned again from its start with the next piece. */
 const WHOLE_TAG = 4_096
 
 const TAG_DELIMITER = /[>"']/g
 
-/** The end of a step; null means the step must begin again with more input. */
+/** Next is where a step ended; null means the step must begin again with more input, or found a fault. */
 type Next = number | null
 
 export class XmlLexer {
@@ -50,8 +50,8 @@ export class XmlLexer {
   }
 
   /**
-   * Scans `text`, whose first character has the index `base`. Returns the number of characters that later text cannot
-   * change; the rest must come again together with the next text. `final`: there is no next text.
+   * scan scans `text`, whose first character has the index `base`. Returns the number of characters that later text
+   * cannot change; the rest must come again together with the next text. If `final` is true, there is no next text.
    */
   scan(text: string, base: number, final: boolean): { end: number; fault: Fault | null } {
     this.#base = base
@@ -64,16 +64,16 @@ export class XmlLexer {
       at = next
     }
     const fault = this.#fault
-    // The parser gets all text before the fault, because it may find an earlier fault.
+    // The parser gets all text before the fault, because it can find an earlier fault.
     return { end: fault === null ? at : Math.max(at, fault.at - base), fault }
   }
 
-  /** The root element was opened and closed, and no token is open. */
+  /** complete is true if the root element was opened and closed, and no token is open. */
   get complete(): boolean {
     return this.#state === 'text' && this.rootSeen && this.#depth === 0
   }
 
-  /** The token in which the document ends, for a sentence; null means between tokens. */
+  /** inside names the token in which the document ends, for a sentence; null if it ends between tokens. */
   get inside(): string | null {
     if (this.#state === 'text') return null
     return this.#state === 'tag' || this.#state === 'value' ? 'tag' : NAMES[this.#state]
@@ -110,13 +110,13 @@ export class XmlLexer {
     return this.#follow(outsideText(text.slice(at), this.rootSeen, this.#final), at)
   }
 
-  /** `at`: the start of the scanned text. */
+  /** #follow returns the place after a token that was scanned from `at` on; null if it is cut or has a fault. */
   #follow(found: TokenEnd, at: number): Next {
     if (found === null) return null
     return typeof found === 'number' ? at + found : this.#fail(found, this.#base + at)
   }
 
-  /** Checks the entity references of text or of a value, and returns the place where the scan continues. */
+  /** #entities checks the entity references of text or of a value, and returns the place where the scan continues. */
   #entities(text: string, at: number, end: number): Next {
     while (true) {
       if (this.#nextAmpersand < at) {
@@ -156,7 +156,7 @@ export class XmlLexer {
     return null
   }
 
-  /** Scans to the end of the tag, or to the end of the input. */
+  /** #throughTag scans to the end of the tag, or to the end of the input. */
   #throughTag(text: string, from: number): number {
     let at = from
     while (!this.#inText && at < text.length) {
@@ -278,7 +278,7 @@ export class XmlLexer {
     return end + terminator.length
   }
 
-  /** `from`: the start from which the place of the fault counts. */
+  /** #fail stops the scan with a fault, whose place counts from `from`, and returns null. */
   #fail(fault: Fault, from = 0): null {
     this.#fault = { ...fault, at: from + fault.at }
     return null

@@ -1,6 +1,6 @@
 // The strict check of a document's text in one class: XML 1.0 (fifth edition) with namespaces, for every declared
 // version. saxes does the check; the lexer before it finds the faults that saxes misses. Only this file imports saxes.
-// It stops at the first fault and never repairs anything.
+// The check stops at the first fault and never repairs anything.
 
 import { SaxesParser } from 'saxes'
 import { NAME_START } from '../../../../src/xml/characters.ts'
@@ -15,15 +15,15 @@ export interface Attribute {
   readonly value: string
 }
 
-/** Receives the content of the document in order, up to the first fault. */
+/** SaxesHandler receives the content of the document in order, up to the first fault. */
 export interface SaxesHandler {
   open(name: string, attributes: Readonly<Record<string, Attribute>>): void
-  /** Character data, entities resolved; one run of text may come in several calls. */
+  /** text gets character data with entities resolved. One run of text can come in several calls. */
   text(value: string): void
   close(name: string): void
 }
 
-/** Replaces every declaration, because version 1.1 would change the rules of saxes. */
+/** DECLARATION replaces every declaration, because version 1.1 would change the rules of saxes. */
 const DECLARATION = '<?xml version="1.0"?>'
 const LOCAL_START = new RegExp(`:(?!${NAME_START})`, 'u')
 
@@ -50,14 +50,14 @@ export class XmlScanner {
   readonly #origin: number
   readonly #open: OpenElement[] = []
   #closed: OpenElement = { name: '', at: 0 }
-  /** Text that later text may change, and the index of its first character. */
+  /** Text that later text can change. */
   #rest = ''
   #at: number
-  /** The text that the parser reads now, and the index of its first character. */
+  /** The text that the parser reads now. */
   #slice = ''
   #sliceAt = 0
 
-  /** `at`: the length of the XML declaration before the text, 0 without one. */
+  /** `at` is the length of the XML declaration before the text; 0 if there is none. */
   constructor(handler: SaxesHandler, limits: Limits, at: number) {
     this.#handler = handler
     this.#limits = limits
@@ -144,7 +144,7 @@ export class XmlScanner {
     }
   }
 
-  /** saxes checks that there are a prefix and a local name, but not that the local name is a valid name. */
+  /** #checkLocalName stops at a local name that is not a valid name, because saxes checks only that there is one. */
   #checkLocalName(name: string, at: number): void {
     if (!LOCAL_START.test(name)) return
     const reason = `"${short(name)}" is not a name: the part after the ":" must begin with a letter or "_"`
@@ -155,7 +155,7 @@ export class XmlScanner {
     throw new Stopped(fault)
   }
 
-  /** Index of the last character that the parser has read. */
+  /** #last returns the index of the last character that the parser has read. */
   #last(): number {
     return this.#origin + this.#parser.position - 1
   }

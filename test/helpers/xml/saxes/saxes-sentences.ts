@@ -13,14 +13,17 @@ export interface Scene {
   closed: { name: string; at: number }
 }
 
-/** Returns the sentence and the place of the fault, counted from the start of `before`; it may be negative. */
+/**
+ * Rule returns the sentence and the place of the fault, counted from the start of `before`; the place can be negative.
+ * `reference` is the place of an earlier tag that the sentence names.
+ */
 type Rule = (scene: Spot, detail: string) => [reason: string, place: number, reference?: number]
 
 interface Spot extends Scene {
   /** Place of the last character in `before`, and that character. */
   last: number
   character: string
-  /** Place of the last `<` before it. */
+  /** Place of the last `<` up to that character. */
   markup: number
   tag: string
 }

@@ -5,7 +5,7 @@ import { notWellFormed, shown, type TokenEnd } from '../../../../src/xml/fault.t
 
 const STARTS_NAME = new RegExp(NAME_START, 'uy')
 
-/** Checks the tag at `at`; the token ends before the name. `depth`: number of open elements. */
+/** tagAt checks the tag at `at`, and returns where its name begins. `depth` is the number of open elements. */
 export function tagAt(text: string, at: number, depth: number, rootSeen: boolean): TokenEnd {
   const closing = text[at + 1] === '/'
   const name = closing ? at + 2 : at + 1
