@@ -36,7 +36,7 @@ export const campaigns: Benchmark = {
         ours.push(await many.plan())
       })
       figures.push(
-        figure(`plan, ${count.toLocaleString('en')} campaigns`, 'ms', ours, {
+        figure({ what: `plan, ${count.toLocaleString('en')} campaigns`, unit: 'ms' }, ours, {
           peer: { name: `${FEW} campaigns`, runs: peer },
           ...(count === MANY && { target: { of: 'value', atMost: 2_000 } }),
           note: `the whole command; ${many.readsOfAPlan} reads, no write`,

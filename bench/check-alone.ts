@@ -53,7 +53,7 @@ export const checkAlone: Benchmark = {
       const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
       const target = { of: 'value', atLeast: 2 } as const
       const note = 'geometric mean of the ratios to xmllint --stream, bare'
-      figures.push(figure('check, all shapes', 'x', [mean], { target, note }))
+      figures.push(figure({ what: 'check, all shapes', unit: 'x' }, [mean], { target, note }))
     }
     return figures
   },
@@ -92,15 +92,15 @@ async function figuresOfShape(
   const peer = beside('xmllint --stream', xmllint)
   const note = 'bare'
   return [
-    figure(`check, ${shape}`, 'MB/s', bare, {
+    figure({ what: `check, ${shape}`, unit: 'MB/s' }, bare, {
       peer,
       target: { of: 'ratio', atLeast: 1.75 },
       note: noXmllint ?? note,
     }),
     ...(noXmlwf === null
-      ? [figure(`check, ${shape}, beside xmlwf`, 'MB/s', bare, { peer: beside('xmlwf', xmlwf) })]
+      ? [figure({ what: `check, ${shape}, beside xmlwf`, unit: 'MB/s' }, bare, { peer: beside('xmlwf', xmlwf) })]
       : []),
-    figure(`check with SHA-256, ${shape}`, 'MB/s', hashed, { peer }),
+    figure({ what: `check with SHA-256, ${shape}`, unit: 'MB/s' }, hashed, { peer }),
   ]
 }
 
@@ -119,7 +119,7 @@ async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure> 
     ours.push(await elapsed(async () => void execFileSync(file, [...args, 'check', feed], options)))
   })
   const peer = xmllint.length > 0 ? { name: 'xmllint --stream', runs: xmllint } : null
-  return figure(`feedsyncd check, ${megabytes} MB, ${shape}`, 'ms', ours, {
+  return figure({ what: `feedsyncd check, ${megabytes} MB, ${shape}`, unit: 'ms' }, ours, {
     peer,
     target: { of: 'ratio', atMost: 1 },
     note: noXmllint ?? 'with SHA-256, from start to exit',

@@ -67,12 +67,12 @@ async function ofCase(
   })
   const what = `diff of ${megabytes} MB, ${name}`
   return [
-    figure(what, 'ms', ours, {
+    figure({ what, unit: 'ms' }, ours, {
       peer: { name: 'feedsyncd check, of both', runs: checks },
       target: { of: 'ratio', atMost: 2 },
     }),
     ...(hasTime
-      ? [figure(`peak memory of ${what}`, 'MB', memory, { target: { of: 'value', atMost: 200 } })]
+      ? [figure({ what: `peak memory of ${what}`, unit: 'MB' }, memory, { target: { of: 'value', atMost: 200 } })]
       : []),
   ]
 }

@@ -70,15 +70,15 @@ async function figuresOfFeed(bench: Bench, size: number, shape: ShapeName): Prom
   const copied = median(copies)
   const slow = `a copy alone takes the kernel ${copied.toFixed(1)} s a GiB`
   return [
-    figure(`drop to stored, ${what}`, 's', seconds, {
+    figure({ what: `drop to stored, ${what}`, unit: 's' }, seconds, {
       peer: noPeer === null ? { name: 'cp; xmllint; sha256sum; curl', runs: peerSeconds } : null,
       target: hasTarget(size) ? { of: 'ratio', atMost: targetRatio(size, bench.directory) } : null,
       note: [noPeer, copied > SLOW_COPY && hasTarget(size) ? slow : null]
         .filter((said) => said !== null)
         .join('; '),
     }),
-    figure(`first feed after a start, ${what}`, 's', first, {}),
-    figure(`peak memory of the daemon, ${what}`, 'MB', memory, {
+    figure({ what: `first feed after a start, ${what}`, unit: 's' }, first, {}),
+    figure({ what: `peak memory of the daemon, ${what}`, unit: 'MB' }, memory, {
       target: { of: 'value', atMost: 160 },
       note: 'VmHWM',
     }),

@@ -30,8 +30,7 @@ export interface Figure {
 type Optional = Partial<Pick<Figure, 'peer' | 'target' | 'note'>>
 
 export function figure(
-  what: string,
-  unit: Unit,
+  { what, unit }: Pick<Figure, 'what' | 'unit'>,
   ours: readonly number[],
   { peer = null, target = null, note = '' }: Optional = {},
 ): Figure {

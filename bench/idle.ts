@@ -38,7 +38,7 @@ export const idle: Benchmark = {
     const share = ((cpuMs(pid) - before) / took) * 100
     if (sink.count > 0) throw new Error('the daemon was not idle: it sent a feed')
     return [
-      figure('idle, 10,000 files, share of one core', '%', [share], {
+      figure({ what: 'idle, 10,000 files, share of one core', unit: '%' }, [share], {
         // The target is for the default rescan.
         target: bench.quick ? null : { of: 'value', atMost: 0.5 },
         note: `rescan: ${rescan}, over ${seconds} s`,

@@ -39,13 +39,13 @@ export const latency: Benchmark = {
     const target = { of: 'value', atMost: 150 } as const
     const note = `less the quiet period of ${QUIET_MS} ms`
     return [
-      figure('drop to storage request, median', 'ms', medians, {
+      figure({ what: 'drop to storage request, median', unit: 'ms' }, medians, {
         target,
         note: noPeer ?? note,
         peer: noPeer === null ? { name: 'inotifywait; xmllint, 2 x curl', runs: script } : null,
       }),
-      figure('drop to storage request, p95', 'ms', p95, { target, note }),
-      figure('drop to storage request, first, 1 s after the start', 'ms', first, { target, note }),
+      figure({ what: 'drop to storage request, p95', unit: 'ms' }, p95, { target, note }),
+      figure({ what: 'drop to storage request, first, 1 s after the start', unit: 'ms' }, first, { target, note }),
     ]
   },
 }

@@ -31,14 +31,14 @@ export const startUp: Benchmark = {
     })
     const peer = (pick: (cost: Cost) => number) => ({ name: 'node -e 0', runs: node.map(pick) })
     return [
-      figure('start-up of status, CPU time', 'ms', ours.map(cpu), {
+      figure({ what: 'start-up of status, CPU time', unit: 'ms' }, ours.map(cpu), {
         peer: peer(cpu),
         target: { of: 'value', atMost: 150 },
       }),
-      figure('start-up of status, nothing compiled before, CPU time', 'ms', uncached.map(cpu), {
+      figure({ what: 'start-up of status, nothing compiled before, CPU time', unit: 'ms' }, uncached.map(cpu), {
         peer: peer(cpu),
       }),
-      figure('start-up of status, wall time', 'ms', ours.map(wall), { peer: peer(wall) }),
+      figure({ what: 'start-up of status, wall time', unit: 'ms' }, ours.map(wall), { peer: peer(wall) }),
     ]
   },
 }

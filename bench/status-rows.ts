@@ -32,7 +32,7 @@ export const statusRows: Benchmark = {
         ours.push(await msOf(long, command))
       })
       figures.push(
-        figure(`${name}, ${rows.toLocaleString('en')} versions`, 'ms', ours, {
+        figure({ what: `${name}, ${rows.toLocaleString('en')} versions`, unit: 'ms' }, ours, {
           peer: { name: `${FEEDS} versions`, runs: peer },
           target: name === 'status' ? { of: 'ratio', atMost: 1.5 } : null,
           note: 'the whole command',

@@ -10,10 +10,13 @@ export type Received = Map<string, string>
 
 type Answer = (response: ServerResponse, text: string) => unknown
 
-const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
+const json = (response: ServerResponse, status: number, body: unknown) =>
   response
-    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .writeHead(status, { 'content-type': 'application/json' })
     .end(typeof body === 'string' ? body : JSON.stringify(body))
+
+const redirect = (response: ServerResponse, location: string) =>
+  json(response.setHeader('location', location), 302, '')
 
 const inHeader = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ')
 const inAddress = (text: string) => encodeURI(text).replace(/[/?#@]/g, encodeURIComponent)
@@ -26,16 +29,17 @@ export const SERVICE_PLACES: Record<string, Answer> = {
   'other members of a 500': (r, text) => json(r, 500, { [text]: text, message: 'no' }),
   'a text': (r, text) => json(r, 500, `not ${text}`),
   'the reason phrase': (r, text) => r.writeHead(500, inHeader(text)).end(),
-  'a header': (r, text) =>
-    json(r, 500, 'no', { 'x-error': inHeader(text), server: inHeader(text) }),
-  'the host of a redirect': (r, text) =>
-    json(r, 302, '', { location: `https://${text}.example/a` }),
-  'the path of a redirect': (r, text) =>
-    json(r, 302, '', { location: `https://a.example/${inAddress(text)}/b` }),
+  'a header': (r, text) => {
+    for (const name of ['x-error', 'server']) r.setHeader(name, inHeader(text))
+    json(r, 500, 'no')
+  },
+  'the host of a redirect': (r, text) => redirect(r, `https://${text}.example/a`),
+  'the path of a redirect': (r, text) => redirect(r, `https://a.example/${inAddress(text)}/b`),
   'user and query of a redirect': (r, text) =>
-    json(r, 302, '', {
-      location: `https://u:${inAddress(text)}@a.example/?t=${inAddress(text)}#${inAddress(text)}`,
-    }),
+    redirect(
+      r,
+      `https://u:${inAddress(text)}@a.example/?t=${inAddress(text)}#${inAddress(text)}`,
+    ),
 }
 
 /** Each function writes the text into one place of the form that the service returns. */

@@ -34,8 +34,8 @@ async function listening(server: Server): Promise<{ port: number; accepted: () =
 }
 
 /**
- * deafPort returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. After `wake`, the kernel
- * takes the SYN that a client sends again after a second, as if the way were long. The bytes go on to port `onward`.
+ * deafPort returns a port with a full kernel queue: like a dropping firewall, it answers no SYN. After `wake`, the
+ * kernel takes the SYN that a client sends again after a second, as if the way were long. The bytes go on to `onward`.
  */
 async function deafPort(onward = 0): Promise<{ port: number; wake: () => void }> {
   const script = `const net = require('net')

@@ -242,8 +242,8 @@ export class Simulation {
   /** Wall ms when the database was lost. */
   #lostAt = Number.NEGATIVE_INFINITY
   /**
-   * True if the database forgot earlier writes, which can still arrive. Targeting that the service does not show is then
-   * unknown.
+   * True if the database forgot earlier writes, which can still arrive. Targeting that the service does not show is
+   * then unknown.
    */
   #hasForgotten = false
   #listing: { at: number; all: BookCampaign[] }[] = []
@@ -560,7 +560,7 @@ export class Simulation {
       const { externalCampaignId } = body.targeting as Targeting
       must(externalCampaignId === bound?.key, `${bound?.key} is sent as ${externalCampaignId}`)
     }
-    if (pass.by === 'daemon') this.#checkDaemon(entry, id, body, shown)
+    if (pass.by === 'daemon') this.#checkDaemon(entry, { id, body, shown })
     else if (pass.by === 'lower') checkLower(id, body, shown)
     else {
       const item = checkPlanned(pass.plan, id, body)
@@ -573,7 +573,10 @@ export class Simulation {
     }
   }
 
-  #checkDaemon(entry: Entry | undefined, id: string, body: Fields, shown: Fields): void {
+  #checkDaemon(
+    entry: Entry | undefined,
+    { id, body, shown }: { id: string; body: Fields; shown: Fields },
+  ): void {
     this.figures.kept++
     must(Object.keys(body).join() === 'targeting', `the daemon sends ${JSON.stringify(body)}`)
     const { targeting = null, values = {}, key = '' } = entry ?? {}

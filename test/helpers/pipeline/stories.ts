@@ -90,21 +90,22 @@ const TRY = { startedAt: 1, endedAt: 2, key: 'key', status: null, bytesSent: 0 }
 const HELD: Held = { guard: 'drop', code: 'drop', reason: 'it dropped' }
 const DEEDS: readonly Deed[] = ['release', 'discard', 'retry', 'restore']
 
-const failed = (rule: keyof typeof RULES, hold = false): SendEvent => {
+const failed = (rule: keyof typeof RULES): Extract<SendEvent, { kind: 'failed' }> => {
   const failure = failureOf(RULES[rule], { code: rule, reason: rule })
   return {
     ...{ kind: 'failed', attempt: TRY, failure, notBefore: null, random: 0.5 },
-    hold: hold ? { failure, until: 9 } : null,
+    hold: null,
   }
 }
+const refused = failed('credentials')
 const DISK = new FeedsyncError('the disk is full', { exitCode: 75 })
 /** What a step of an attempt can find, by name. */
 const ENDS: Record<string, SendEvent> = {
   'a failure that passes': failed('throttled'),
   'a failure for good': failed('tooLarge'),
   'an answer that cannot be read': failed('unreadableAnswer'),
-  'refused credentials': failed('credentials', true),
-  'refused credentials, and the hold is over': failed('credentials'),
+  'refused credentials': { ...refused, hold: { failure: refused.failure, until: 9 } },
+  'refused credentials, and the hold is over': refused,
   'a lost copy': failed('spoolChanged'),
   'a full disk': { kind: 'fault', attempt: TRY, error: DISK },
   'a fault of ours': { kind: 'fault', attempt: TRY, error: new Error('a bug') },
@@ -208,7 +209,7 @@ function stepsFrom(
     const id = n + 1
     for (const deed of DEEDS)
       if (deed !== 'restore' || isRoom)
-        steps.push([`${deed} ${id}`, () => decided(story, id, deed, decisions)])
+        steps.push([`${deed} ${id}`, () => decided(story, { id, deed }, decisions)])
     if (
       version.hasCopy &&
       NEXT_STATES[version.state].length > 0 &&
@@ -238,8 +239,8 @@ function nextToSend({ isPaused, running, versions }: Story, feed: string): numbe
 
 /** stepsOf returns how the running attempt can go on. */
 function stepsOf(story: Story, { id, phase }: Running, decisions: Decisions): Step[] {
-  const on = (event: SendEvent, isHeld = false) =>
-    attempted(story, id, { event, isHeld }, decisions)
+  const on = (event: SendEvent, { isHeld = false } = {}) =>
+    attempted(story, { id, event, isHeld }, decisions)
   const steps: Step[] = Object.entries(ENDS).map(([name, event]) => [
     `${name} (${id})`,
     () => on(event),
@@ -252,7 +253,7 @@ function stepsOf(story: Story, { id, phase }: Running, decisions: Decisions): St
       [`the form for ${id} is there`, () => on({ kind: 'prepared', startedAt: 1, key: 'key' })],
       [
         `the form for ${id} is there, and a guard holds it`,
-        () => on({ kind: 'prepared', startedAt: 1, key: 'key' }, true),
+        () => on({ kind: 'prepared', startedAt: 1, key: 'key' }, { isHeld: true }),
       ],
     )
   return steps
@@ -260,8 +261,7 @@ function stepsOf(story: Story, { id, phase }: Running, decisions: Decisions): St
 
 function attempted(
   story: Story,
-  id: number,
-  { event, isHeld }: { event: SendEvent; isHeld: boolean },
+  { event, id, isHeld }: { event: SendEvent; id: number; isHeld: boolean },
   decisions: Decisions,
 ): Story {
   const version = toldAs(story, id)
@@ -384,7 +384,11 @@ function judgedAnew(story: Story, decisions: Decisions): Story {
   }, story)
 }
 
-function decided(story: Story, id: number, deed: Deed, { decideDeed }: Decisions): Story {
+function decided(
+  story: Story,
+  { deed, id }: { deed: Deed; id: number },
+  { decideDeed }: Decisions,
+): Story {
   const version = toldAs(story, id)
   const waiting = waitingIn(story, version.feed)
   const transitions = decideDeed({ version, waiting }, deed, 'maria')
@@ -438,7 +442,11 @@ function write(story: Story, transitions: readonly Transition[]): Story {
   const change = (id: number, patch: Partial<Told>) => {
     versions[id - 1] = { ...(versions[id - 1] as Told), ...patch }
   }
-  const move = (id: number, to: State, patch: VersionPatch = {}, isOlder = false) => {
+  const move = (
+    id: number,
+    to: State,
+    { patch = {}, isOlder = false }: { patch?: VersionPatch | undefined; isOlder?: boolean } = {},
+  ) => {
     const before = versions[id - 1] as Told
     requireStep(before.state, to)
     if (to === 'uploading') requireSendable({ ...story, versions }, id)
@@ -454,7 +462,8 @@ function write(story: Story, transitions: readonly Transition[]): Story {
   // A version that a decision adds is the last one.
   const idOf = (id: Id) => (id === 'new' ? versions.length : id)
   for (const each of transitions) {
-    if (each.kind === 'move') move(idOf(each.id), each.to, each.patch, each.reason?.code === OLDER)
+    if (each.kind === 'move')
+      move(idOf(each.id), each.to, { patch: each.patch, isOlder: each.reason?.code === OLDER })
     else if (each.kind === 'supersede') move(each.id, 'superseded')
     else if (each.kind === 'attempt-end' && each.end.outcome === 'unknown')
       change(each.id, { isMaybeStored: true })

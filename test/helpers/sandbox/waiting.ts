@@ -12,7 +12,9 @@ export const waitForRequest = (
   predicate: (request: SeenRequest) => boolean,
   stillMs?: number,
 ): Promise<SeenRequest> =>
-  waitFor(sandbox, `a request that ${predicate}`, () => sandbox.findRequest(predicate), stillMs)
+  waitFor({ sandbox, what: `a request that ${predicate}`, stillMs }, () =>
+    sandbox.findRequest(predicate),
+  )
 
 /** waitForObjects resolves once `n` objects are stored. */
 export const waitForObjects = (
@@ -20,18 +22,17 @@ export const waitForObjects = (
   n: number,
   stillMs?: number,
 ): Promise<StoredObject[]> =>
-  waitFor(
-    sandbox,
-    `${n} objects`,
-    () => (sandbox.objects().length >= n ? sandbox.objects() : undefined),
-    stillMs,
+  waitFor({ sandbox, what: `${n} objects`, stillMs }, () =>
+    sandbox.objects().length >= n ? sandbox.objects() : undefined,
   )
 
 async function waitFor<T>(
-  sandbox: Watched,
-  what: string,
+  {
+    sandbox,
+    stillMs = 30 * SECOND,
+    what,
+  }: { sandbox: Watched; stillMs: number | undefined; what: string },
   probe: () => T | undefined,
-  stillMs = 30 * SECOND,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const giveUp = () => reject(new Error(`waited for ${what}; seen: ${summary(sandbox)}`))

@@ -16,10 +16,12 @@ function gateOf(concurrency = 2) {
     ...{ clock: { ...clock, now, monotonic: now }, serviceOrigin: SERVICE, maxRate: null },
     concurrency,
   })
-  const next = (feed: string, account: string | null = null, isForced = false) =>
-    gate.tryStart({ feed, account, isForced })
-  const send = (origin: string, feed: string, result: { kind: string }, account = null) =>
-    gate.withBreaker(origin, { account, feed, isForced: false }, async () => result)
+  const next = (feed: string, account: string | null = null) =>
+    gate.tryStart({ feed, account, isForced: false })
+  const retry = (feed: string, account: string | null = null) =>
+    gate.tryStart({ feed, account, isForced: true })
+  const send = (origin: string, feed: string, result: { kind: string }) =>
+    gate.withBreaker(origin, { account: null, feed, isForced: false }, async () => result)
   gate.accounts.accept(null, 0)
   const refused = failureOf(RULES.credentials, { code: 'http-403', reason: 'no', status: 403 })
   const fail = async (times: number, retryAfterMs: number | null = null, origin = SERVICE) => {
@@ -37,7 +39,7 @@ function gateOf(concurrency = 2) {
   const pass = (ms: number) => {
     clock.ahead += ms
   }
-  return { gate, next, refused, fail, pass, send }
+  return { gate, next, refused, retry, fail, pass, send }
 }
 
 const PLACE = { kind: 'wait', for: 'place' }
@@ -120,11 +122,11 @@ describe('an origin that is down', () => {
   })
 
   it('is asked at once if a person retries; once it answers, waiting versions are due and sent', async () => {
-    const { gate, next, fail, send } = gateOf()
+    const { gate, retry, fail, send } = gateOf()
     await fail(5)
     const { released } = gate
 
-    const permit = next('a', null, true)
+    const permit = retry('a')
     await gate.withBreaker(SERVICE, { account: null, feed: 'a', isForced: true }, async () => ({
       kind: 'facts',
     }))
@@ -211,10 +213,10 @@ describe('an account', () => {
   })
 
   it('on hold is asked at once if a person retries', () => {
-    const { gate, next, refused } = gateOf(4)
+    const { gate, retry, refused } = gateOf(4)
     gate.accounts.refuse('b', refused, 0)
 
-    expect(next('1', 'b', true).kind).toBe('permit')
+    expect(retry('1', 'b').kind).toBe('permit')
   })
 
   it('is tried by one version after its hold, and delays no other account', () => {
