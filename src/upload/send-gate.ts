@@ -141,8 +141,8 @@ export class SendGate {
     // The account might be why the last probe failed, so the others probe first.
     if (down !== undefined && this.origins.breakerOf(down).hasProbed(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
-    const isAsked = others.some((other) => other.awaitsService && other.account === account)
-    if (isAsked && !this.accounts.isVerified(account))
+    const isTested = others.some((other) => other.awaitsService && other.account === account)
+    if (isTested && !this.accounts.isVerified(account))
       return { kind: 'wait', for: 'turn', accounts: [account] }
     return null
   }
@@ -166,17 +166,17 @@ export class SendGate {
       breaker.leave(pass, 'nothing')
       return { kind: 'failed', failure: this.origins.waitingFor(origin, own) }
     }
-    const sending = this.#sending.get(feed)
-    if (sending !== undefined) {
-      sending.awaitsService = this.origins.isService(origin)
-      // A delivery that has a form sends requests only to the storage of that form, which might be up.
-      sending.isProbe &&= sending.awaitsService && !pass.isProbe
+    const delivery = this.#sending.get(feed)
+    if (delivery !== undefined) {
+      delivery.awaitsService = this.origins.isService(origin)
+      // The breaker now counts a probe of this origin. A delivery to storage has a form, and probes no other origin.
+      if (pass.isProbe || !delivery.awaitsService) delivery.isProbe = false
     }
     let result: BreakerResult = 'nothing'
     try {
       const sent = countRefusal(await send(), [own, breaker], { account, feed })
       result = breakerResultOf(sent)
-      if (sending !== undefined && !('failure' in sent)) sending.awaitsService = false
+      if (delivery !== undefined && !('failure' in sent)) delivery.awaitsService = false
       return sent
     } finally {
       const wereOpen = breaker.isOpen || own.isOpen

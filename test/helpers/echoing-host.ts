@@ -87,7 +87,7 @@ export const STORAGE_PLACES: Record<string, Answer> = {
       ),
   'the host of a redirect of storage': (r, text) =>
     r.writeHead(307, { location: `https://${text}.example/` }).end(),
-  'a host below that of storage': (r, text) =>
+  'a host below the host of storage': (r, text) =>
     r.writeHead(307, { location: `http://${text}.localhost/` }).end(),
   'the ETag': (r, text) => r.writeHead(201, { etag: `"${inHeader(text)}"` }).end(),
   'an ETag that looks like a checksum': (r, text) =>

@@ -61,7 +61,7 @@ const options = fc.record({
 })
 type Options = typeof options extends fc.Arbitrary<infer T> ? T : never
 
-/** feedTrees makes feeds with at least two postings; groups may be empty. */
+/** feedTrees makes feeds with at least two postings. Groups can be empty. */
 export const feedTrees: fc.Arbitrary<FeedTree> = options
   .filter(({ groups, name }) => groups.every((each) => each.name !== name))
   .map(treeOf)

@@ -74,7 +74,7 @@ function onLookup(answer: (tell: (...addresses: string[]) => void) => void) {
   }) as unknown as typeof dns.lookup)
 }
 
-/** A port without a server: only root may listen there. A port that was just closed may belong to another test. */
+/** A port without a server: only root may listen there. A port that was just closed can belong to another test. */
 const CLOSED_PORT = 1
 
 /** expectWaiting expects a queued version with a reason, with failed attempts of this code, and nothing stored. */

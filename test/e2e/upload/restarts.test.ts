@@ -61,7 +61,7 @@ describe('a daemon that is killed', () => {
       await site.daemon()
       await site.until('jobs.xml', 'uploaded')
 
-      // Twice only if the outcome is unknown, which the history says.
+      // A file is sent twice only if the history has an unknown outcome.
       expect(outcomes()).toEqual(['unknown', 'stored'])
       const hashes = new Set(site.sandbox.objects().map(({ sha256 }) => sha256))
       expect(hashes.size).toBe(1)

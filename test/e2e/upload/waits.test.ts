@@ -84,7 +84,7 @@ describe.each([
   it('is superseded by a newer version, and only the newer version is stored', async () => {
     const { handle, version } = await waiting(fault)
 
-    // The newer version may already be uploading when the test looks again.
+    // The newer version can already be uploading when the test looks again.
     handle.remove()
     site.drop('jobs.xml', feedOf(4))
     await site.passed('jobs.xml', 'superseded')

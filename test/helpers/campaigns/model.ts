@@ -57,7 +57,7 @@ interface Choice {
   status: string | null
   targeting: string | null
   period: string | null
-  /** The index of the campaign that the entry names by its id; null means none. */
+  /** The index of the campaign that the entry names by its id; null if the entry names no campaign. */
   campaign: number | null
 }
 
@@ -336,7 +336,7 @@ export class Simulation {
     this.host.file = whole
   }
 
-  /** again sends a plan, takes its lines back, and sends the old plan once more, as a script may do. */
+  /** again sends a plan, takes its lines back, and sends the old plan once more, as a script can do. */
   async again(given: Script): Promise<void> {
     await this.plan()
     await this.applyOld(given)

@@ -77,7 +77,7 @@ export interface Limits {
 export interface Found {
   /** How many different situations were found. */
   situations: number
-  /** The first broken promise, with the steps that lead to it; null means none. */
+  /** The first broken promise, with the steps that lead to it; null if no promise is broken. */
   broken: { promise: string; steps: readonly string[] } | null
 }
 

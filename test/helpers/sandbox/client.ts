@@ -46,8 +46,8 @@ export function send(
 }
 
 /** sign signs a POST without a query: HMAC-SHA1 over `{method}{path}?{query};{body};{date}`, in Base64. */
-export function sign(path: string, date: string, body = '', secret = SECRET): string {
-  return createHmac('sha1', secret).update(`POST${path}?;${body};${date}`).digest('base64')
+export function sign(path: string, date: string, body = ''): string {
+  return createHmac('sha1', SECRET).update(`POST${path}?;${body};${date}`).digest('base64')
 }
 
 export function signedHeaders(

@@ -36,7 +36,7 @@ interface Call {
   secret?: string
 }
 
-/** call makes one signed call of the service. `path` may have a query. */
+/** call makes one signed call of the service. `path` can have a query. */
 export async function call(
   base: string,
   method: string,
