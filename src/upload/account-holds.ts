@@ -35,7 +35,7 @@ export class AccountHolds {
     this.#clock = clock
   }
 
-  /** firstRefusal is why an account is on hold, of several the account refused first; null if no account is on hold. */
+  /** firstRefusal is the failure of the account on hold that was refused first; null if no account is on hold. */
   get firstRefusal(): Failure | null {
     const holds = [...this.#holds.values()]
     return holds.find((hold) => isCurrent(hold, this.#clock))?.failure ?? null

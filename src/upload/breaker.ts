@@ -54,7 +54,7 @@ export class Breaker {
   #reason: string | null = null
   /** The feeds that the origin refused since it last accepted a feed, with their accounts. */
   readonly #rejected = new Map<string, Account>()
-  /** The accounts that have probed the origin without success since it went down or `startProbeRound` was called. */
+  /** The accounts that have probed the origin without success since the last call of `startProbeRound`. */
   readonly #probed = new Set<Account>()
 
   constructor(clock: Clock) {
@@ -90,7 +90,7 @@ export class Breaker {
     return this.waitMs() > 0 ? null : this.force()
   }
 
-  /** force returns a pass for a request that a person asked for, which probes an origin that is down at any time. */
+  /** force returns a pass at any time, for a request that a person asked for. If the origin is down, it is a probe. */
   force(): Pass {
     const isEarly = this.waitMs() > 0
     if (this.#state.kind === 'closed') return { isProbe: false }
@@ -120,10 +120,7 @@ export class Breaker {
     this.#recordFailure(account, { isProbe, leastMs: result.retryAfterMs ?? 0 })
   }
 
-  /**
-   * hasProbed returns whether this account has probed the origin without success since the origin went down or
-   * `startProbeRound` was called.
-   */
+  /** hasProbed returns whether this account has probed the origin without success since `startProbeRound` was called. */
   hasProbed(account: Account): boolean {
     return this.#probed.has(account)
   }

@@ -102,7 +102,7 @@ function readEtag(text: string | null | undefined): Etag | null {
   return { value: isMd5 ? value.toLowerCase() : value, isMd5, isWeak: weak !== undefined }
 }
 
-/** redirectOf returns the address of a redirect; null if there is no redirect, or the form asked for another address. */
+/** redirectOf returns the address of a redirect if the form asked for this address; null for any other answer. */
 function redirectOf(location: string | undefined, { redirect }: FormFacts): URL | null {
   const to = location === undefined ? null : URL.parse(location)
   const isAsked = redirect !== null && to?.origin === redirect.origin

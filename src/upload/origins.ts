@@ -1,5 +1,5 @@
-// Origins are the service and the storages that the forms name. Each has a breaker for all accounts, and one for each
-// account, so that the failures of one account stop no other. Pure state on the given clock.
+// Origins are the service and the storages that the forms name. Each origin has a breaker for all accounts, and another
+// breaker for each account, so that the failures of one account stop no other account. Pure state on the given clock.
 
 import { type Failure, failureOf, RULES } from '../domain/decision-table.ts'
 import { type Clock, SECOND } from '../lib/clock.ts'
