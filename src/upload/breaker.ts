@@ -120,7 +120,7 @@ export class Breaker {
     this.#recordFailure(account, { isProbe, leastMs: result.retryAfterMs ?? 0 })
   }
 
-  /** hasProbed returns whether this account has probed the origin without success since `startProbeRound` was called. */
+  /** hasProbed returns whether this account has probed the origin without success since the last `startProbeRound`. */
   hasProbed(account: Account): boolean {
     return this.#probed.has(account)
   }

@@ -1,5 +1,5 @@
-// Reads what a pre-signed form says about itself: the object key and the status that means success. If the policy can
-// be decoded, also the expiry and the allowed sizes. The form itself stays unchanged.
+// Reads what a pre-signed form says about itself: the object key, the status that means success and, if the policy can
+// be decoded, the expiry and the allowed sizes. The form itself stays unchanged.
 
 import { shownAddress } from '../lib/http-text.ts'
 import { redact } from '../lib/secrets.ts'

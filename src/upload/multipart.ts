@@ -15,9 +15,9 @@ export const FILE_NAME = 'feed.xml'
 const READ_SIZE = 256 * 1024
 
 /**
- * SOCKET_BUFFER in bytes: after a write of at least this size, the socket asks for the next piece only when the system
- * has taken all of the write. The buffer of the piece can then be used again. New buffers for every piece need 60 MB
- * more memory for a file of 200 MB (measured).
+ * SOCKET_BUFFER is a size in bytes. After a write of at least this size, the socket asks for the next piece only when
+ * the system has taken all of the write. The buffer of the piece can then be used again. New buffers for every piece
+ * need 60 MB more memory for a file of 200 MB (measured).
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 

@@ -16,8 +16,8 @@ import { createMultipartBody } from './multipart.ts'
 import type { Tally } from './port.ts'
 
 /**
- * STALL_MS without a sent byte ends a post. The system buffers up to 4 MB before the line takes a byte, and a line as
- * slow as SLOW_LINE sends these within STALL_MS.
+ * A post ends if the system takes no byte for STALL_MS. The system can take 4 MB at once and then no byte until the line
+ * has sent them; a line as slow as SLOW_LINE sends 4 MB within STALL_MS.
  */
 const STALL_MS = 5 * MINUTE
 /** SLOW_LINE is the slowest line that is waited for, in bytes a second. */

@@ -27,6 +27,7 @@ const FORM_MARGIN = 5 * SECOND
 interface KeptForm {
   id: number
   account: string | null
+  /** The form to use again; null if the next attempt must ask for a new form. */
   form: FormFacts | null
   /** True if a post of the version failed: the next post uses another connection. */
   hasFailed: boolean
@@ -75,7 +76,7 @@ export class StorageSender implements Sender {
     const form = await this.#usableForm({ kept, parcel, tally }, signal)
     if (form.kind === 'aborted') return form
     if (form.kind === 'failed') {
-      // Another attempt found the origin down while this one waited for its turn.
+      // Another attempt found the origin down while this attempt waited for its form.
       if (form.failure.rule === RULES.waiting) return this.#untilProbe(parcel, form.failure)
       return this.#notAccepted(parcel, form.failure)
     }
