@@ -16,8 +16,8 @@ import { createMultipartBody } from './multipart.ts'
 import type { Tally } from './port.ts'
 
 /**
- * A post ends if the system takes no byte for STALL_MS. The system can take 4 MB at once and then no byte until the line
- * has sent them; a line as slow as SLOW_LINE sends 4 MB within STALL_MS.
+ * A post ends if the system takes no byte for STALL_MS. The system can take 4 MB at once, and then no byte until the
+ * line has sent them. A line as slow as SLOW_LINE sends 4 MB within STALL_MS.
  */
 const STALL_MS = 5 * MINUTE
 /** SLOW_LINE is the slowest line that is waited for, in bytes a second. */
