@@ -15,7 +15,7 @@ import type { HttpReply } from '../lib/http.ts'
 import { type NoAnswer, noAnswerText } from '../lib/http-errors.ts'
 import { isHtml, retryAfterMs } from '../lib/http-text.ts'
 import { redact, shownName } from '../lib/secrets.ts'
-import { type Confirmation, confirm, isSuccess, type SentFile } from './confirmation.ts'
+import { type Confirmation, isSuccess, judgeSuccess, type SentFile } from './confirmation.ts'
 import type { FormFacts } from './form.ts'
 import { readStorageBody, type StorageError } from './storage-answer.ts'
 
@@ -38,7 +38,7 @@ export function judgeReply(reply: HttpReply, sent: SentFile, wallNow: number): J
     failure: failureOf(rule, { ...common, ...rest }),
   })
   if (isSuccess(status, facts) && body.kind !== 'error')
-    return confirm(reply, { body, common }, sent)
+    return judgeSuccess(reply, { body, common }, sent)
   if (status === 307 || status === 308) return judgeMove(reply, facts, common)
   if (body.kind !== 'error') {
     const how = isPage ? ' with a web page' : ''

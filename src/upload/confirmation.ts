@@ -33,8 +33,8 @@ interface ReadAnswer {
   common: Partial<Failure>
 }
 
-/** confirm judges an answer with a success status and without an error document. */
-export function confirm(
+/** judgeSuccess judges whether an answer with a success status, and without an error document, confirms the file. */
+export function judgeSuccess(
   reply: HttpReply,
   { body, common }: ReadAnswer,
   { facts, md5 }: SentFile,
