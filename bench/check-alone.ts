@@ -98,7 +98,11 @@ async function figuresOfShape(
       note: noXmllint ?? note,
     }),
     ...(noXmlwf === null
-      ? [figure({ what: `check, ${shape}, beside xmlwf`, unit: 'MB/s' }, bare, { peer: beside('xmlwf', xmlwf) })]
+      ? [
+          figure({ what: `check, ${shape}, beside xmlwf`, unit: 'MB/s' }, bare, {
+            peer: beside('xmlwf', xmlwf),
+          }),
+        ]
       : []),
     figure({ what: `check with SHA-256, ${shape}`, unit: 'MB/s' }, hashed, { peer }),
   ]

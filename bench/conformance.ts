@@ -34,18 +34,30 @@ function ofSuite(bench: Bench): Figure[] {
   const refused = suite.refusedThoughRight()
   const wrong = suite.all.filter(({ type }) => type === 'not-wf').length
   return [
-    figure({ what: 'W3C suite: not well-formed, and accepted', unit: '' }, [passed.unexplained.length], {
-      target: NONE,
-      note: `of ${wrong}; ${passed.explained.length} more have their fault in an external entity, which is never read`,
-    }),
-    figure({ what: 'W3C suite: well-formed, and refused', unit: '' }, [refused.unexplained.length], {
-      target: NONE,
-      note: `of ${suite.rightWithoutDtd.length} without DTD; ${refused.explained.length} more are wrong by namespaces`,
-    }),
-    figure({ what: 'W3C suite: another verdict in pieces', unit: '' }, [suite.unlikeInPieces().length], {
-      target: NONE,
-      note: `of ${suite.all.length}, in pieces of 1, 2, 3, 5 and 7 bytes`,
-    }),
+    figure(
+      { what: 'W3C suite: not well-formed, and accepted', unit: '' },
+      [passed.unexplained.length],
+      {
+        target: NONE,
+        note: `of ${wrong}; ${passed.explained.length} more have their fault in an external entity, which is never read`,
+      },
+    ),
+    figure(
+      { what: 'W3C suite: well-formed, and refused', unit: '' },
+      [refused.unexplained.length],
+      {
+        target: NONE,
+        note: `of ${suite.rightWithoutDtd.length} without DTD; ${refused.explained.length} more are wrong by namespaces`,
+      },
+    ),
+    figure(
+      { what: 'W3C suite: another verdict in pieces', unit: '' },
+      [suite.unlikeInPieces().length],
+      {
+        target: NONE,
+        note: `of ${suite.all.length}, in pieces of 1, 2, 3, 5 and 7 bytes`,
+      },
+    ),
   ]
 }
 
@@ -73,11 +85,17 @@ function ofDamage(bench: Bench): Figure[] {
   }
   const note = `of ${count.toLocaleString('en-US')} made of ${sources.length}, seed ${seed}`
   const judged = [
-    figure({ what: 'damaged feeds: judged otherwise by saxes', unit: '' }, [saxes], { target: NONE, note }),
+    figure({ what: 'damaged feeds: judged otherwise by saxes', unit: '' }, [saxes], {
+      target: NONE,
+      note,
+    }),
   ]
   if (HAS_XMLLINT) {
     judged.push(
-      figure({ what: 'damaged feeds: judged otherwise by xmllint', unit: '' }, [xmllint], { target: NONE, note }),
+      figure({ what: 'damaged feeds: judged otherwise by xmllint', unit: '' }, [xmllint], {
+        target: NONE,
+        note,
+      }),
     )
   }
   return judged

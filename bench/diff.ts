@@ -72,7 +72,11 @@ async function ofCase(
       target: { of: 'ratio', atMost: 2 },
     }),
     ...(hasTime
-      ? [figure({ what: `peak memory of ${what}`, unit: 'MB' }, memory, { target: { of: 'value', atMost: 200 } })]
+      ? [
+          figure({ what: `peak memory of ${what}`, unit: 'MB' }, memory, {
+            target: { of: 'value', atMost: 200 },
+          }),
+        ]
       : []),
   ]
 }

@@ -28,12 +28,16 @@ export const eventLoop: Benchmark = {
     })
     const what = `event loop delay, ${Math.round(size / MB)} MB feed`
     return [
-      figure({ what: `${what}, p99`, unit: 'ms' }, delays.map(({ p99 }) => p99),
+      figure(
+        { what: `${what}, p99`, unit: 'ms' },
+        delays.map(({ p99 }) => p99),
         {
           target: { of: 'value', atMost: 20 },
         },
       ),
-      figure({ what: `${what}, worst`, unit: 'ms' }, delays.map(({ max }) => max),
+      figure(
+        { what: `${what}, worst`, unit: 'ms' },
+        delays.map(({ max }) => max),
       ),
     ]
   },

@@ -45,7 +45,10 @@ export const latency: Benchmark = {
         peer: noPeer === null ? { name: 'inotifywait; xmllint, 2 x curl', runs: script } : null,
       }),
       figure({ what: 'drop to storage request, p95', unit: 'ms' }, p95, { target, note }),
-      figure({ what: 'drop to storage request, first, 1 s after the start', unit: 'ms' }, first, { target, note }),
+      figure({ what: 'drop to storage request, first, 1 s after the start', unit: 'ms' }, first, {
+        target,
+        note,
+      }),
     ]
   },
 }

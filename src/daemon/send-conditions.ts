@@ -41,7 +41,11 @@ export class SendConditions {
     if (markedRefusal !== null) {
       const { reason: message, hint, mark } = markedRefusal
       this.#conditions.clear(isKeySuspect ? 'account-refused' : 'credentials')
-      this.#conditions.set(isKeySuspect ? 'credentials' : 'account-refused', { message, hint, mark })
+      this.#conditions.set(isKeySuspect ? 'credentials' : 'account-refused', {
+        message,
+        hint,
+        mark,
+      })
     } else if (isTrusted) {
       this.#conditions.clear('credentials')
       this.#conditions.clear('account-refused')

@@ -140,8 +140,7 @@ export class Breaker {
     this.#accounts.add(account)
     if (this.#rejected.size < MOST_REJECTED) this.#rejected.set(feed, account)
     return (
-      this.#rejected.size >= REJECTS_ALL_FROM &&
-      this.#concernsAll(new Set(this.#rejected.values()))
+      this.#rejected.size >= REJECTS_ALL_FROM && this.#concernsAll(new Set(this.#rejected.values()))
     )
   }
 

@@ -36,10 +36,7 @@ export const SERVICE_PLACES: Record<string, Answer> = {
   'the host of a redirect': (r, text) => redirect(r, `https://${text}.example/a`),
   'the path of a redirect': (r, text) => redirect(r, `https://a.example/${inAddress(text)}/b`),
   'user and query of a redirect': (r, text) =>
-    redirect(
-      r,
-      `https://u:${inAddress(text)}@a.example/?t=${inAddress(text)}#${inAddress(text)}`,
-    ),
+    redirect(r, `https://u:${inAddress(text)}@a.example/?t=${inAddress(text)}#${inAddress(text)}`),
 }
 
 /** Each function writes the text into one place of the form that the service returns. */

@@ -20,28 +20,31 @@ describe('a kept connection', () => {
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0 },
     { kind: 'keep-alive', seconds: 1, closeAfterMs: 0, how: 'rst' },
     { kind: 'connection-close' },
-  ] as const)('that ends (%o) loses no feed, stores none twice, and causes few requests', async (fault) => {
-    await using outlet = await Outlet.open({ concurrency: 1 })
-    outlet.fault({ at: 'storage', ...fault }, { at: 'service', ...fault })
-    for (let n = 0; n < 5; n++) await outlet.take(`${lettersOf(n)}.xml`)
+  ] as const)(
+    'that ends (%o) loses no feed, stores none twice, and causes few requests',
+    async (fault) => {
+      await using outlet = await Outlet.open({ concurrency: 1 })
+      outlet.fault({ at: 'storage', ...fault }, { at: 'service', ...fault })
+      for (let n = 0; n < 5; n++) await outlet.take(`${lettersOf(n)}.xml`)
 
-    await outlet.run(10 * MINUTE)
+      await outlet.run(10 * MINUTE)
 
-    const states = [1, 2, 3, 4, 5].map((id) => outlet.version(id).state)
-    expect(states).toEqual(Array(5).fill('uploaded'))
-    expect(outlet.writes()).toEqual([1, 1, 1, 1, 1])
-    // Usually there are 16 requests, because each side loses a kept connection once a feed. The test prints a few more
-    // requests, and fails for many more.
-    const seen = outlet.sandbox.requests()
-    const told = seen.map(({ connection, route, side, status }) => [
-      side,
-      connection,
-      route,
-      status,
-    ])
-    if (seen.length > 5 * 4) console.warn(JSON.stringify(told), outlet.logged)
-    expect(seen.length).toBeLessThanOrEqual(5 * 8)
-  })
+      const states = [1, 2, 3, 4, 5].map((id) => outlet.version(id).state)
+      expect(states).toEqual(Array(5).fill('uploaded'))
+      expect(outlet.writes()).toEqual([1, 1, 1, 1, 1])
+      // Usually there are 16 requests, because each side loses a kept connection once a feed. The test prints a few more
+      // requests, and fails for many more.
+      const seen = outlet.sandbox.requests()
+      const told = seen.map(({ connection, route, side, status }) => [
+        side,
+        connection,
+        route,
+        status,
+      ])
+      if (seen.length > 5 * 4) console.warn(JSON.stringify(told), outlet.logged)
+      expect(seen.length).toBeLessThanOrEqual(5 * 8)
+    },
+  )
 })
 
 describe('an answer in the middle of the body', () => {

@@ -78,30 +78,36 @@ describe('a refusal of a single feed, which a deployment of the service can caus
     ['a 2xx without a word of it', { at: 'storage', kind: 'answer', status: 202 }],
   ]
 
-  it.each(refusals)('is temporary at first, and the feed is stored when it ends: %s', async (_, fault) => {
-    await using outlet = await Outlet.open()
-    outlet.fault(fault)
+  it.each(refusals)(
+    'is temporary at first, and the feed is stored when it ends: %s',
+    async (_, fault) => {
+      await using outlet = await Outlet.open()
+      outlet.fault(fault)
 
-    const meanwhile = await outlet.deliver(undefined, 20 * MINUTE)
-    outlet.sandbox.faults.clear()
-    await outlet.run(HOUR)
+      const meanwhile = await outlet.deliver(undefined, 20 * MINUTE)
+      outlet.sandbox.faults.clear()
+      await outlet.run(HOUR)
 
-    expect(meanwhile).toMatchObject({ state: 'queued', reason: expect.any(String) })
-    expect(outlet.version().state).toBe('uploaded')
-  })
+      expect(meanwhile).toMatchObject({ state: 'queued', reason: expect.any(String) })
+      expect(outlet.version().state).toBe('uploaded')
+    },
+  )
 
-  it.each(refusals)('fails the version after an hour or more, with a hint and few requests: %s', async (_, fault) => {
-    await using outlet = await Outlet.open()
-    outlet.fault(fault)
+  it.each(refusals)(
+    'fails the version after an hour or more, with a hint and few requests: %s',
+    async (_, fault) => {
+      await using outlet = await Outlet.open()
+      outlet.fault(fault)
 
-    const version = await outlet.deliver(undefined, 3 * HOUR)
+      const version = await outlet.deliver(undefined, 3 * HOUR)
 
-    const [first] = outlet.attempts()
-    const lasted = (outlet.attempts().at(-1)?.startedAt ?? 0) - (first?.startedAt ?? 0)
-    expect(version).toMatchObject({ state: 'failed', hint: expect.stringContaining('retry') })
-    expect(lasted).toBeGreaterThanOrEqual(HOUR)
-    expect(outlet.requests('service').length).toBeLessThan(60)
-  })
+      const [first] = outlet.attempts()
+      const lasted = (outlet.attempts().at(-1)?.startedAt ?? 0) - (first?.startedAt ?? 0)
+      expect(version).toMatchObject({ state: 'failed', hint: expect.stringContaining('retry') })
+      expect(lasted).toBeGreaterThanOrEqual(HOUR)
+      expect(outlet.requests('service').length).toBeLessThan(60)
+    },
+  )
 
   it('counts only an unbroken series of the same refusal', async () => {
     await using outlet = await Outlet.open()

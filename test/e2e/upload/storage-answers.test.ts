@@ -186,14 +186,17 @@ describe('a redirect', () => {
     [308, 'https://user:word@127.0.0.1.example/', 'failed'],
     [307, 'loop', 'failed'],
     [303, 'https://elsewhere.example/feeds', 'queued'],
-  ])('%i to %s ends as %s, stores nothing, and is shown without a password', async (status, location, state) => {
-    await using outlet = await Outlet.open()
-    outlet.fault({ at: 'storage', kind: 'redirect', status, location })
+  ])(
+    '%i to %s ends as %s, stores nothing, and is shown without a password',
+    async (status, location, state) => {
+      await using outlet = await Outlet.open()
+      outlet.fault({ at: 'storage', kind: 'redirect', status, location })
 
-    const version = await outlet.deliver(undefined, 3 * HOUR)
+      const version = await outlet.deliver(undefined, 3 * HOUR)
 
-    expect(outlet.story()).toMatchObject({ state, writes: [] })
-    expect(outlet.requests('storage').length).toBeLessThan(120)
-    expect(version.reason).not.toContain('word')
-  })
+      expect(outlet.story()).toMatchObject({ state, writes: [] })
+      expect(outlet.requests('storage').length).toBeLessThan(120)
+      expect(version.reason).not.toContain('word')
+    },
+  )
 })

@@ -128,16 +128,19 @@ describe('a form that must not be posted', () => {
     ['a line end in a name', withFields('"a\\r\\nb":"hidden"'), 'control character'],
     ['half a character in a value', withFields('"b":"hidden\\ud800"'), 'cannot be sent'],
     ['half a character in a name', withFields('"b\\udc00":"hidden"'), 'cannot be sent'],
-  ])('is broken for %s; the reason says so and repeats no part of the form', async (_, body, reason) => {
-    const answer = await answered(body)
+  ])(
+    'is broken for %s; the reason says so and repeats no part of the form',
+    async (_, body, reason) => {
+      const answer = await answered(body)
 
-    expect(answer).toMatchObject({
-      ...{
-        failure: { class: 'broken', code: 'bad-form', reason: expect.stringContaining(reason) },
-      },
-    })
-    expect(JSON.stringify(answer)).not.toContain('hidden')
-  })
+      expect(answer).toMatchObject({
+        ...{
+          failure: { class: 'broken', code: 'bad-form', reason: expect.stringContaining(reason) },
+        },
+      })
+      expect(JSON.stringify(answer)).not.toContain('hidden')
+    },
+  )
 
   it('can name this machine with http: only if the service is on this machine, too', async () => {
     const { options } = await service(sendForm)

@@ -198,18 +198,21 @@ describe('the clock of the service', () => {
 })
 
 describe('a redirect', () => {
-  it.each([301, 302, 307, 308])('(%i) is not followed; the hint names the setting', async (status) => {
-    const { ask, seen } = await service((_, response) =>
-      response.writeHead(status, { location: '/elsewhere' }).end(),
-    )
+  it.each([301, 302, 307, 308])(
+    '(%i) is not followed; the hint names the setting',
+    async (status) => {
+      const { ask, seen } = await service((_, response) =>
+        response.writeHead(status, { location: '/elsewhere' }).end(),
+      )
 
-    const answer = await ask()
+      const answer = await ask()
 
-    expect(seen).toHaveLength(1)
-    expect(answer).toMatchObject({
-      failure: { class: 'transient', hint: expect.stringContaining('service.baseUrl') },
-    })
-  })
+      expect(seen).toHaveLength(1)
+      expect(answer).toMatchObject({
+        failure: { class: 'transient', hint: expect.stringContaining('service.baseUrl') },
+      })
+    },
+  )
 
   it('to another host is reported without its address', async () => {
     const location = 'https://hidden.example/hidden?token=hidden'
@@ -278,11 +281,14 @@ describe('a refusal', () => {
     ['soon', null],
     ['999999', 60 * MINUTE],
     [new Date(NOW + 45_000).toUTCString(), 45_000],
-  ])('sets the wait for the next attempt by Retry-After, at most an hour: %s', async (retryAfter, expected) => {
-    const { ask } = await service((_, response) =>
-      response.writeHead(503, { 'retry-after': retryAfter }).end(),
-    )
+  ])(
+    'sets the wait for the next attempt by Retry-After, at most an hour: %s',
+    async (retryAfter, expected) => {
+      const { ask } = await service((_, response) =>
+        response.writeHead(503, { 'retry-after': retryAfter }).end(),
+      )
 
-    expect(await ask()).toMatchObject({ failure: { retryAfterMs: expected } })
-  })
+      expect(await ask()).toMatchObject({ failure: { retryAfterMs: expected } })
+    },
+  )
 })

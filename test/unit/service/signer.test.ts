@@ -108,13 +108,16 @@ describe('a key of another kind', () => {
     ],
   ] as const
 
-  it.each(kinds)('is refused for %s as a configuration error that names its kind', (algorithm, key, message) => {
-    const create = () => createSigner(algorithm, pem(key, 'pkcs8'), '/etc/key')
+  it.each(kinds)(
+    'is refused for %s as a configuration error that names its kind',
+    (algorithm, key, message) => {
+      const create = () => createSigner(algorithm, pem(key, 'pkcs8'), '/etc/key')
 
-    expect(create).toThrow(
-      expect.objectContaining({ exitCode: 78, message: expect.stringContaining(message) }),
-    )
-  })
+      expect(create).toThrow(
+        expect.objectContaining({ exitCode: 78, message: expect.stringContaining(message) }),
+      )
+    },
+  )
 
   it.each([
     ['rsa-sha512', generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey],

@@ -57,20 +57,23 @@ describe('success', () => {
     ['404', 204],
     ['nonsense', 204],
     ['202', 202],
-  ])('for a form with status "%s" is %i; another status gives a warning and needs an ETag', (named, status) => {
-    const facts = form({ success_action_status: named })
+  ])(
+    'for a form with status "%s" is %i; another status gives a warning and needs an ETag',
+    (named, status) => {
+      const facts = form({ success_action_status: named })
 
-    expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
-      ...{ kind: 'stored', etagVerified: true, warning: null },
-    })
-    const other = status === 200 ? 204 : 200
-    expect(judge(reply(other, { etag: MD5 }), facts)).toMatchObject({
-      ...{ kind: 'stored', warning: expect.stringContaining(String(status)) },
-    })
-    expect(judge(reply(other), facts)).toMatchObject({
-      ...{ kind: 'failed', failure: { code: 'unconfirmed', ambiguous: true } },
-    })
-  })
+      expect(judge(reply(status, { etag: `"${MD5}"` }), facts)).toEqual({
+        ...{ kind: 'stored', etagVerified: true, warning: null },
+      })
+      const other = status === 200 ? 204 : 200
+      expect(judge(reply(other, { etag: MD5 }), facts)).toMatchObject({
+        ...{ kind: 'stored', warning: expect.stringContaining(String(status)) },
+      })
+      expect(judge(reply(other), facts)).toMatchObject({
+        ...{ kind: 'failed', failure: { code: 'unconfirmed', ambiguous: true } },
+      })
+    },
+  )
 
   describe('with a redirect', () => {
     const facts = form({ success_action_redirect: 'https://partner.example/done' })
@@ -103,11 +106,14 @@ describe('success', () => {
   it.each([
     { 'x-store-server-side-encryption': 'aws:kms' },
     { 'x-store-server-side-encryption-customer-algorithm': 'AES256' },
-  ])('is neither doubted nor verified because of the ETag of an encrypted object (%o)', (headers) => {
-    const answer = reply(201, { etag: OTHER, ...headers })
+  ])(
+    'is neither doubted nor verified because of the ETag of an encrypted object (%o)',
+    (headers) => {
+      const answer = reply(201, { etag: OTHER, ...headers })
 
-    expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
-  })
+      expect(judge(answer)).toMatchObject({ kind: 'stored', etagVerified: false })
+    },
+  )
 
   it.each([`"${OTHER}-1"`, `${MD5}-12`, '"an opaque one"'])(
     'is neither doubted nor verified because of an ETag that is not an MD5 (%s)',
@@ -153,12 +159,15 @@ describe('a success status with a body that can contradict it', () => {
     ['a weak ETag of a page', reply(200, { etag: 'W/"2a-1"' }), true, 'unconfirmed'],
     ['a PostResponse of another object', reply(201, {}, ofOther), true, 'other-key'],
     ['the MD5 of other bytes', reply(204, { etag: `"${OTHER}"` }), false, 'etag-mismatch'],
-  ])('does not count as stored, and says why and whether it might be: %s', (_, answer, isAmbiguous, code) => {
-    const judged = judge(answer, facts)
+  ])(
+    'does not count as stored, and says why and whether it might be: %s',
+    (_, answer, isAmbiguous, code) => {
+      const judged = judge(answer, facts)
 
-    expect(judged).toMatchObject({ kind: 'failed', failure: { code } })
-    expect('failure' in judged && (judged.failure.ambiguous ?? false)).toBe(isAmbiguous)
-  })
+      expect(judged).toMatchObject({ kind: 'failed', failure: { code } })
+      expect('failure' in judged && (judged.failure.ambiguous ?? false)).toBe(isAmbiguous)
+    },
+  )
 
   it.each([
     ['the opaque ETag that encryption makes', reply(200, { etag: '"a-b"' })],
@@ -205,14 +214,17 @@ describe('an error', () => {
     [500, 'transient', 'use the same form'],
     [502, 'transient', 'use the same form'],
     [504, 'transient', 'use the same form'],
-  ])('%i without a document has its status as the code and is %s; then %s', (status, failureClass, next) => {
-    const judged = judge(reply(status))
+  ])(
+    '%i without a document has its status as the code and is %s; then %s',
+    (status, failureClass, next) => {
+      const judged = judge(reply(status))
 
-    expect(judged).toMatchObject({
-      failure: { class: failureClass, code: `http-${status}` },
-    })
-    expect(nextOf(judged)).toBe(next)
-  })
+      expect(judged).toMatchObject({
+        failure: { class: failureClass, code: `http-${status}` },
+      })
+      expect(nextOf(judged)).toBe(next)
+    },
+  )
 
   it('shows its code if that is a word, its sizes and an expired policy, and no other part of its text', () => {
     const reasons = [
