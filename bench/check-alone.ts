@@ -125,7 +125,8 @@ async function fromStartToExit(bench: Bench, shape: ShapeName): Promise<Figure> 
   const peer = xmllint.length > 0 ? { name: 'xmllint --stream', runs: xmllint } : null
   return figure({ what: `feedsyncd check, ${megabytes} MB, ${shape}`, unit: 'ms' }, ours, {
     peer,
-    target: { of: 'ratio', atMost: 1 },
+    // The target is for 300 MB: the start of the program alone takes longer than xmllint with 10 MB.
+    target: bench.quick ? null : { of: 'ratio', atMost: 1 },
     note: noXmllint ?? 'with SHA-256, from start to exit',
   })
 }
