@@ -75,12 +75,13 @@ describe('the daemon', () => {
     await site.daemon()
     site.drop('jobs.xml', feedOf(120))
     await site.until('jobs.xml', 'uploaded')
+    const ids: number[] = []
     for (const name of ['nurses.xml', 'cooks.xml', 'drivers.xml']) {
       site.drop(name, feedOf(3))
-      await site.until(name, 'held')
+      ids.push((await site.until(name, 'held')).id)
     }
     const { problems } = statusOf(site)
-    const oldest = site.uploads({ feed: 'nurses.xml' })[0]?.id
+    const [oldest] = ids
     await untilPaged(file, ['held'])
     const ran = await site.run('release', String(oldest), '--account-keeps-all')
     await untilPaged(file, ['held', 'recovered'])
@@ -89,11 +90,11 @@ describe('the daemon', () => {
       {
         code: 'second-feed',
         subject: { kind: 'account', account: null },
-        says: 'held: drivers.xml, cooks.xml, nurses.xml: account 123 already has jobs.xml (120 postings), and the service might keep only the last file of an account',
+        says: 'held: nurses.xml, cooks.xml, drivers.xml: account 123 already has jobs.xml (120 postings), and the service might keep only the last file of an account',
       },
     ])
     expect(problems[0]?.next.flatMap((step) => ('command' in step ? step.command : []))).toEqual(
-      [`show ${oldest}`, `release ${oldest} --account-keeps-all`, `discard ${oldest}`].map(
+      [`show ${oldest}`, `release ${oldest} --account-keeps-all`, `discard ${ids.join(' ')}`].map(
         (command) => `feedsyncd ${command} --config ${site.configFile}`,
       ),
     )
