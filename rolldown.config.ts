@@ -17,9 +17,8 @@ const config = {
   transform: { define: { __dirname: 'import.meta.dirname' } },
   input: {
     main: 'src/main.ts',
-    // Loaded by name when they are needed: three threads, and the tables of wide characters.
+    // Loaded by name when they are needed: two threads, and the tables of wide characters.
     'check-worker': 'src/feed/check-worker.ts',
-    'hash-worker': 'src/feed/hash-worker.ts',
     'listing-worker': 'src/inbox/listing-worker.ts',
     // piscina's own side of each thread.
     worker: 'node_modules/piscina/dist/worker.js',

@@ -6,9 +6,10 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { build } from 'rolldown'
 import program from '../rolldown.config.ts'
+import { answerHashOrder } from '../src/feed/hash-follower.ts'
 import { type Bench, type Benchmark, elapsed, MB, repeat, temporaryFolder } from './bench.ts'
 import { type Figure, figure, ratioOf } from './figures.ts'
 import { SHAPES, type ShapeName, writeFeed } from './generator.ts'
@@ -18,6 +19,7 @@ import { installedProgram } from './program.ts'
 export interface CheckerRequest {
   file: string
   hashes: boolean
+  answerTo: MessagePort
 }
 
 /** CheckerAnswer is why a feed did not pass the check; null if it passed. */
@@ -33,7 +35,7 @@ export const checkAlone: Benchmark = {
     using folder = temporaryFolder(bench)
     const thread = join(folder.path, 'checker-thread.js')
     writeFileSync(join(folder.path, 'package.json'), '{ "type": "module" }')
-    // Built with the program's settings, because the hash thread needs its own file beside this one.
+    // Built with the program's settings, because Node's type stripping would slow down the thread.
     await build({
       ...program,
       input: { ...program.input, 'checker-thread': join(import.meta.dirname, 'checker-thread.ts') },
@@ -137,13 +139,14 @@ class Checker implements AsyncDisposable {
   constructor(thread: string) {
     // The limits of the daemon's worker, because they change the cost of a check.
     const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
-    this.#worker = new Worker(thread, { resourceLimits })
+    this.#worker = new Worker(thread, { resourceLimits }).on('message', answerHashOrder)
   }
 
-  async check(request: CheckerRequest): Promise<void> {
-    const answer: Promise<CheckerAnswer[]> = once(this.#worker, 'message')
-    this.#worker.postMessage(request)
-    const [problem = null] = await answer
+  async check(request: Omit<CheckerRequest, 'answerTo'>): Promise<void> {
+    const { port1, port2: answerTo } = new MessageChannel()
+    this.#worker.postMessage({ ...request, answerTo } satisfies CheckerRequest, [answerTo])
+    const [problem = null]: CheckerAnswer[] = await once(port1, 'message')
+    port1.close()
     if (problem !== null) throw new Error(`a generated feed did not pass: ${problem}`)
   }
 

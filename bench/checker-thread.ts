@@ -4,6 +4,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import { readFeed } from '../src/feed/feed-reader.ts'
+import { hashInMain } from '../src/feed/hash-follower.ts'
 import { PostingReader, type TakePosting } from '../src/feed/posting-reader.ts'
 import { PostingTally } from '../src/feed/posting-tally.ts'
 import { openSource } from '../src/feed/source-file.ts'
@@ -14,12 +15,13 @@ import type { CheckerAnswer, CheckerRequest } from './check-alone.ts'
 const PIECE_BYTES = 65_536
 const mapping = { encoding: null, records: null, fields: {} }
 
-parentPort?.on('message', async ({ file, hashes }: CheckerRequest) => {
-  parentPort?.postMessage(hashes ? await whole(file) : bare(file))
+parentPort?.on('message', async ({ answerTo, file, hashes }: CheckerRequest) => {
+  answerTo.postMessage(hashes ? await whole(file) : bare(file))
 })
 
 async function whole(source: string): Promise<CheckerAnswer> {
-  const result = await readFeed({ source, expected: null, copyTo: null, indexTo: null, mapping })
+  const job = { source, expected: null, copyTo: null, indexTo: null, mapping }
+  const result = await readFeed(job, { follow: hashInMain })
   return result.kind === 'read' && result.verdict.kind === 'ok' ? null : JSON.stringify(result)
 }
 

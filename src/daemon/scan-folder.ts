@@ -2,7 +2,7 @@
 // threads about it.
 
 import type { Conditions } from '../domain/conditions.ts'
-import { estimatedBytes, isPacked } from '../domain/packing.ts'
+import { estimatedBytes } from '../domain/packing.ts'
 import type { CheckerFor } from '../feed/port.ts'
 import type { KnownPaths } from '../history/known-paths.ts'
 import type { Inbox } from '../inbox/folder.ts'
@@ -50,8 +50,7 @@ export async function scanFolder(parts: ScanParts): Promise<number> {
   const news = await record(listing)
   settler.observeAll(news, seenAt)
   // A thread needs 70 ms to start, so start it during the quiet period.
-  for (const { identity, path } of news)
-    checkerFor(estimatedBytes(path, identity)).announce(isPacked(path) ? 0 : identity.size)
+  for (const { identity, path } of news) checkerFor(estimatedBytes(path, identity)).announce()
   if (listing.folder.kind === 'ready')
     daemonFile.update({
       lastScanAt: clock.now(),

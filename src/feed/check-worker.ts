@@ -5,7 +5,8 @@ import type { DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import { VERSION } from '../lib/version.ts'
 import { summaryOf } from './difference-summary.ts'
 import { collected, feedDifference } from './feed-difference.ts'
-import { prepareFor, readFeed } from './feed-reader.ts'
+import { readFeed } from './feed-reader.ts'
+import { hashInMain } from './hash-follower.ts'
 import type { CheckJob, CheckResult, Comparison, DifferenceJob } from './port.ts'
 import { compareIndexes } from './posting-index.ts'
 import { markCalls } from './source-file.ts'
@@ -15,10 +16,10 @@ export type WorkerRequest =
   | { kind: 'compare'; indexes: Comparison }
   | { kind: 'difference'; job: DifferenceJob }
   /**
-   * start is the first request. It announces a file of this many bytes, so that this thread can start the hashing
-   * thread. `mark` is the memory in which the thread names the file that it reads (lib/call-mark.ts).
+   * start is the first request. `mark` is the memory in which the thread names the file that it reads
+   * (lib/call-mark.ts).
    */
-  | { kind: 'start'; bytes: number; mark: SharedArrayBuffer }
+  | { kind: 'start'; mark: SharedArrayBuffer }
 
 // An upgrade might have replaced this file while the older program runs. The two versions could misread each other.
 if (process.argv[2] !== VERSION) throw new Error(`its file now belongs to version ${VERSION}`)
@@ -38,14 +39,13 @@ export default async function answer(request: WorkerRequest): Promise<WorkerAnsw
 async function resultOf(request: WorkerRequest): Promise<Result> {
   switch (request.kind) {
     case 'check':
-      return readFeed(request.job)
+      return readFeed(request.job, { follow: hashInMain })
     case 'compare':
       return compareIndexes(request.indexes.older, request.indexes.newer)
     case 'difference':
       return difference(request.job)
     case 'start':
       markCalls(request.mark)
-      prepareFor(request.bytes)
       return null
   }
 }

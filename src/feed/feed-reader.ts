@@ -7,7 +7,7 @@ import { DocumentChecker } from '../xml/document-checker.ts'
 import { type Ending, short } from '../xml/fault.ts'
 import { locate, type Position } from '../xml/locator.ts'
 import { ANY_ID, CHECKED_FIELDS, FIELDS } from './field-paths.ts'
-import { type HashFollower, HashThread } from './hash-thread.ts'
+import type { HashFollower } from './hash-follower.ts'
 import { Hashing, hashFile } from './hashes.ts'
 import { folded } from './names.ts'
 import { PackedFile, paddingReason } from './packed-file.ts'
@@ -18,13 +18,6 @@ import { PostingTally } from './posting-tally.ts'
 import { DEFAULTS, type ReadOptions } from './read-options.ts'
 import { openSource, type SourceFile, Unreadable } from './source-file.ts'
 import { NoRoom, SpoolCopy } from './spool-copy.ts'
-
-const hashThread = new HashThread()
-
-/** prepareFor starts the hashing thread if a file of this size will need it. */
-export function prepareFor(bytes: number): void {
-  if (bytes >= DEFAULTS.hashThreadFrom) hashThread.start()
-}
 
 /** CHECK_PIECE is how many bytes are checked at once: the fastest of the sizes that were measured. */
 const CHECK_PIECE = 65_536
@@ -108,14 +101,14 @@ class Reading {
   /** readTo checks, hashes and copies the document. It keeps the copy and the index if the document is ok. */
   async readTo(copy: SpoolCopy | null): Promise<CheckResult> {
     const { size, descriptor } = this.#file
-    const { hashes, hashThreadFrom } = this.#options
+    const { follow, followedFrom, hashes } = this.#options
     const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
     const hashing = isInline ? new Hashing({ isCopied: copy !== null }) : null
     try {
       // The copy will be sent, so its bytes are hashed.
       const hashJob = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
-      const usesThread = hashes === 'apart' && hashing === null && size >= hashThreadFrom
-      await using follower = usesThread ? hashThread.follow(hashJob) : null
+      const isFollowed = hashes === 'apart' && hashing === null && size >= followedFrom
+      await using follower = isFollowed && follow !== null ? follow(hashJob) : null
       const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }
       const verdict = await this.#verdict(pass)

@@ -1,6 +1,6 @@
 // The two hashes of a feed: SHA-256 identifies a version, and storage answers with MD5. A small feed is hashed by the
-// checking thread after the check, a large one by the hashing thread (hash-thread.ts). A packed feed is hashed while it
-// is unpacked, because without a copy its unpacked bytes are stored nowhere.
+// checking thread after the check, a large one by the main thread meanwhile (hash-follower.ts). A packed feed is hashed
+// while it is unpacked, because without a copy its unpacked bytes are stored nowhere.
 
 import { createHash, type Hash } from 'node:crypto'
 import { readAt, Unreadable } from './source-file.ts'
@@ -37,32 +37,17 @@ export interface HashJob {
   isCopied: boolean
 }
 
-export interface FollowedFile extends HashJob {
-  /** progress holds one BigInt64: how many bytes can be read now, or `GIVEN_UP`. */
-  progress: SharedArrayBuffer
-}
-
-/** GIVEN_UP tells the hashing thread to stop. */
-export const GIVEN_UP = -1n
-
 /** PIECE is how many bytes are read and hashed at once. */
 const PIECE = 65_536
 
-/**
- * hashFile reads and hashes a file. `endAfter` waits until the file has more than this many bytes and returns the new
- * number. Rejects with `Unreadable`.
- */
-export async function hashFile(
-  { descriptor, size, isCopied }: HashJob,
-  endAfter: (bytes: number) => number = () => size,
-): Promise<Digests> {
+/** hashFile reads and hashes a file. Rejects with `Unreadable`. */
+export async function hashFile({ descriptor, size, isCopied }: HashJob): Promise<Digests> {
   const hashing = new Hashing({ isCopied })
   const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, size))
   for (let at = 0; at < size; ) {
-    const piece = memory.subarray(0, Math.min(PIECE, endAfter(at) - at))
-    const length = readAt(descriptor, piece, at)
+    const length = readAt(descriptor, memory.subarray(0, Math.min(PIECE, size - at)), at)
     if (length === 0) throw new Unreadable(new Error('became shorter while it was read'))
-    hashing.update(piece.subarray(0, length))
+    hashing.update(memory.subarray(0, length))
     at += length
   }
   return hashing.digest()

@@ -143,8 +143,8 @@ export interface Comparison {
 export interface FeedChecker extends AsyncDisposable {
   /** hung returns the reads that do not return, with absolute paths. Other threads read the other files. */
   hung(): HungPath[]
-  /** announce starts the threads that a file of this size will need, while the file settles. A running thread stays. */
-  announce(bytes: number): void
+  /** announce starts the thread, so that it runs when a file has settled. A running thread stays. */
+  announce(): void
   /**
    * check reads a file in a worker thread. Whatever is wrong with the file is in the result. It rejects with the
    * signal's reason, or with `FeedsyncError` for a wrong field path and for a thread that did not start or ended. Jobs

@@ -1,6 +1,8 @@
 // How a feed is read: sizes and limits, which tests replace, and who gets its survey.
 
 import { LIMITS, type Limits } from '../xml/limits.ts'
+import type { HashFollower } from './hash-follower.ts'
+import type { HashJob } from './hashes.ts'
 import { MOST_UNPACKED } from './packed-file.ts'
 import type { SurveyTaker } from './survey.ts'
 
@@ -11,12 +13,14 @@ export interface ReadOptions {
   /** beforePiece is called before each piece is checked. */
   beforePiece: () => void
   /**
-   * hashes says when the file is hashed: `apart` hashes it after the reading or in the hashing thread, `inline` hashes
-   * each piece that is read, so that the file is read once, and `none` leaves the hashes null.
+   * hashes says when the file is hashed: `apart` hashes it after the reading or by `follow`, `inline` hashes each piece
+   * that is read, so that the file is read once, and `none` leaves the hashes null.
    */
   hashes: 'apart' | 'inline' | 'none'
-  /** hashThreadFrom is the least size, in bytes, for the hashing thread. Packed files never use the hashing thread. */
-  hashThreadFrom: number
+  /** follow lets another thread hash a file that is not packed; null if no other thread can. */
+  follow: ((job: HashJob) => HashFollower) | null
+  /** followedFrom is the least size of a followed file, in bytes. */
+  followedFrom: number
   /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
   mostUnpacked: number
   /** survey receives what is needed to read the same postings again; null means that nobody reads them again. */
@@ -28,7 +32,8 @@ export const DEFAULTS: ReadOptions = {
   limits: LIMITS,
   beforePiece: () => {},
   hashes: 'apart',
-  hashThreadFrom: 8 * 2 ** 20,
+  follow: null,
+  followedFrom: 8 * 2 ** 20,
   mostUnpacked: MOST_UNPACKED,
   survey: null,
 }

@@ -13,6 +13,7 @@ import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
 import { parseFieldPath } from './field-paths.ts'
+import { answerHashOrder } from './hash-follower.ts'
 import { HANGS, HungReads } from './hung-reads.ts'
 import type { CheckJob, CheckResult, Comparison, DifferenceJob, FeedChecker } from './port.ts'
 import { startThread } from './thread.ts'
@@ -57,8 +58,8 @@ class WorkerChecker implements FeedChecker {
     this.#single = new ReadingThread({ entry, clock, mostAtOnce: 1, hung: this.#hung })
   }
 
-  announce(bytes: number): void {
-    if (!this.#isDisposed) this.#shared.start(bytes)
+  announce(): void {
+    if (!this.#isDisposed) this.#shared.start()
   }
 
   hung(): HungPath[] {
@@ -182,16 +183,14 @@ class ReadingThread {
     this.#mostAtOnce = mostAtOnce
   }
 
-  /**
-   * start returns the running thread. Without one it starts a thread, and announces a file of this many bytes to it.
-   */
-  start(bytes: number): RunningPool {
-    this.#running ??= this.#newRunning(bytes)
+  /** start returns the running thread, and starts one if none runs. */
+  start(): RunningPool {
+    this.#running ??= this.#newRunning()
     return this.#running
   }
 
   async ask<T>(request: FileRequest, signal: AbortSignal | undefined): Promise<ThreadAnswer<T>> {
-    const running = this.start(0)
+    const running = this.start()
     const fault = await (signal ? unlessAborted(running.fault, signal) : running.fault)
     if (fault !== null) return { kind: 'not-started', ...fault }
     if (running.hungAt !== null) return { kind: 'left' }
@@ -240,14 +239,15 @@ class ReadingThread {
     })
   }
 
-  #newRunning(bytes: number): RunningPool {
+  #newRunning(): RunningPool {
     const pool = startThread(this.#entry, {
       argv: [VERSION],
       concurrentTasksPerWorker: this.#mostAtOnce,
       resourceLimits: RESOURCE_LIMITS,
     })
+    pool.on('message', answerHashOrder)
     const mark = new CallMark()
-    const request: WorkerRequest = { kind: 'start', bytes, mark: mark.memory }
+    const request: WorkerRequest = { kind: 'start', mark: mark.memory }
     const fault = pool.run(request).then(
       () => null,
       (cause: unknown) => {

@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readFeed } from '../../../src/feed/feed-reader.ts'
-import { HashThread } from '../../../src/feed/hash-thread.ts'
+import { answerHashOrder } from '../../../src/feed/hash-follower.ts'
 import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { identityOf } from '../../../src/lib/files.ts'
@@ -55,22 +55,13 @@ describe('the feed checker', () => {
     await using announced = createFeedChecker()
     await using unannounced = createFeedChecker()
     const idle = threads().length
-    announced.announce(FEED.length)
-    announced.announce(FEED.length)
+    announced.announce()
+    announced.announce()
     const started = threads().length
     const result = await unannounced.check(jobFor(folder.file('a.xml', FEED)))
 
     expect([idle, started]).toEqual([0, 1])
     expect(result).toMatchObject({ verdict: { kind: 'ok' } })
-  })
-
-  it('also starts the hashing thread when a large file is announced', async () => {
-    await using checker = createFeedChecker()
-    const threads = threadsFromNow()
-
-    checker.announce(2 ** 26)
-
-    await eventually(() => expect(threads().length).toBeGreaterThanOrEqual(2))
   })
 
   it('compares two versions by their posting indexes, and answers null if an index is missing', async () => {
@@ -305,30 +296,30 @@ describe('a difference for which one read hangs', () => {
   )
 })
 
-describe('a large feed, which another thread hashes', () => {
+describe('a large feed, which the main thread hashes', () => {
   const sha256Of = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
   /** digestsOf returns the hashes of a copied feed. */
   const digestsOf = (bytes: string) => ({
     sha256: sha256Of(bytes),
     md5: createHash('md5').update(bytes).digest('hex'),
   })
-  const many = '<job><id>1</id></job>'.repeat(100_000)
-  const withThread = { hashThreadFrom: 1 }
+  const many = '<job><id>1</id></job>'.repeat(300_000)
 
   it.each([
-    ['that is well-formed', `<source>${many}</source>`, 'ok'],
+    ['that is well-formed', `<source>${many}${many}</source>`, 'ok'],
     ['that is broken in the middle', `<source>${many}&${many}</source>`, 'broken'],
-    ['that is broken at its first byte', `&${many}`, 'broken'],
-    ['that ends early', `<source>${many}`, 'incomplete'],
+    ['that is broken at its first byte', `&${many}${many}`, 'broken'],
+    ['that ends early', `<source>${many}${many}`, 'incomplete'],
   ])(
     'has the hashes of all its bytes with and without a copy, and leaves the copy only if it is ok: one %s',
     async (_, document, verdict) => {
       using folder = new Folder()
+      await using checker = createFeedChecker()
       const source = folder.file('a.xml', document)
       const copyTo = join(folder.path, 'copy')
 
-      const copied = await readFeed(jobFor(source, { copyTo }), withThread)
-      const read = await readFeed(jobFor(source), withThread)
+      const copied = await checker.check(jobFor(source, { copyTo }))
+      const read = await checker.check(jobFor(source))
 
       expect(copied).toMatchObject({ verdict: { kind: verdict }, ...digestsOf(document) })
       expect(read).toEqual({ ...copied, md5: null })
@@ -338,42 +329,29 @@ describe('a large feed, which another thread hashes', () => {
 
   it('has the hashes of its copy', async () => {
     using folder = new Folder()
-    const source = folder.file('a.xml', `<source>${many}</source>`)
+    await using checker = createFeedChecker()
+    const source = folder.file('a.xml', `<source>${many}${many}</source>`)
     const copyTo = join(folder.path, 'copy')
 
-    const result = await readFeed(jobFor(source, { copyTo }), withThread)
+    const result = await checker.check(jobFor(source, { copyTo }))
 
     expect(result).toMatchObject(digestsOf(readFileSync(copyTo, 'utf8')))
   })
 
-  it('gets an answer if it is empty, missing, or cannot be copied', async () => {
+  it.each([
+    ['is shorter than its size', (port: MessagePort) => port.postMessage(FEED.length + 1)],
+    ['is given up', (port: MessagePort) => port.postMessage(-1)],
+    ['belongs to a thread that has ended', (port: MessagePort) => port.close()],
+  ])('is no longer read by the main thread if it %s', async (_, tell) => {
     using folder = new Folder()
-    const missing = join(folder.path, 'missing')
-    const copyTo = join(folder.path, 'no', 'copy')
-
-    const results = await Promise.all([
-      readFeed(jobFor(folder.file('empty.xml', '')), { hashThreadFrom: 0 }),
-      readFeed(jobFor(missing), withThread),
-      readFeed(jobFor(folder.file('a.xml', FEED), { copyTo }), withThread),
-    ])
-
-    expect(results).toMatchObject([
-      { verdict: { kind: 'incomplete' }, sha256: sha256Of('') },
-      { kind: 'unreadable', code: 'ENOENT' },
-      { kind: 'no-room', code: 'ENOENT' },
-    ])
-  })
-
-  it('is hashed by the checking thread if the hashing thread ends early', async () => {
-    using folder = new Folder()
+    const { port1, port2: port } = new MessageChannel()
     const descriptor = openSync(folder.file('a.xml', FEED), 'r')
-    const job = { descriptor, size: FEED.length, isCopied: true }
-    const thread = new HashThread()
-    await using hashes = thread.follow(job)
+    const job = { descriptor, size: FEED.length + 1, isCopied: true }
 
-    await thread.start().destroy()
+    const answered = answerHashOrder({ job, port })
+    tell(port1)
 
-    expect(await hashes.digest()).toEqual(digestsOf(FEED))
+    await expect(answered).resolves.toBe(null)
     closeSync(descriptor)
   })
 
