@@ -10,7 +10,7 @@ import { followRules } from '../daemon/follow-rules.ts'
 import { recover } from '../daemon/recovery.ts'
 import { laneOf } from '../daemon/take-queue.ts'
 import { WaitClock } from '../daemon/wait-clock.ts'
-import { createFeedChecker } from '../feed/worker-checker.ts'
+import { CheckingLanes } from '../feed/checking-lanes.ts'
 import { acquireLock } from '../history/instance-lock.ts'
 import type { History, Version } from '../history/port.ts'
 import { openHistory } from '../history/sqlite-history.ts'
@@ -141,12 +141,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   })
   const sender = new StorageSender({ http, forms, clock, log, gate })
 
-  // Small files have one thread, and large files have another one.
-  const lanes = {
-    small: owned.use(createFeedChecker({ clock })),
-    large: owned.use(createFeedChecker({ clock })),
-  }
-  const checkerFor = (bytes: number | null) => lanes[laneOf(bytes)]
+  const lanes = owned.use(new CheckingLanes({ clock }))
+  const checkerFor = (bytes: number | null) => lanes.readerFor(laneOf(bytes))
   const inbox = owned.use(new Inbox({ ...config.inbox, clock, conditions, log }))
 
   const campaigns = campaignScheduleOf(config, { clock, env, log, notifyOperator, history })
@@ -192,8 +188,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     spool,
   })
 
-  const hungReads = () => [...lanes.small.hung(), ...lanes.large.hung()]
-  const watched = { alerts, clock, conditions, hungReads, stateDirectory }
+  const watched = { alerts, clock, conditions, hungReads: () => lanes.hung(), stateDirectory }
   const supervisor = new Supervisor({
     clock,
     env,

@@ -3,6 +3,7 @@
 
 import { ConditionError, stateCondition } from '../domain/conditions.ts'
 import { estimatedBytes } from '../domain/packing.ts'
+import type { Lane } from '../feed/port.ts'
 import type { History } from '../history/port.ts'
 import type { Sighting } from '../inbox/port.ts'
 import type { SkippedPaths } from '../inbox/skipped-paths.ts'
@@ -40,8 +41,6 @@ interface QueuedFile extends AskedFile {
   group: string
 }
 
-/** Lane is the queue of a file. Small files have a lane of their own, so that they never wait for a large file. */
-type Lane = 'small' | 'large'
 /** How many files of a lane are taken at the same time: one is read while others wait for the disk. */
 const AT_ONCE: Readonly<Record<Lane, number>> = { small: 32, large: 1 }
 

@@ -140,9 +140,7 @@ export interface Comparison {
   newer: string
 }
 
-export interface FeedChecker extends AsyncDisposable {
-  /** hung returns the reads that do not return, with absolute paths. Other threads read the other files. */
-  hung(): HungPath[]
+export interface FeedReader {
   /** announce starts the thread, so that it runs when a file has settled. A running thread stays. */
   announce(): void
   /**
@@ -164,8 +162,17 @@ export interface FeedChecker extends AsyncDisposable {
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
-/** CheckerFor returns the checking thread for a feed of this size. `bytes` is null if the size is not known. */
-export type CheckerFor = (bytes: number | null) => FeedChecker
+/** Lane says which feeds share a thread: a large feed never delays a small one. */
+export type Lane = 'small' | 'large'
+
+/** FeedChecker is a reader with a thread of its own. */
+export interface FeedChecker extends FeedReader, AsyncDisposable {
+  /** hung returns the reads that do not return, with absolute paths. Other threads read the other files. */
+  hung(): HungPath[]
+}
+
+/** CheckerFor returns the reader for a feed of this size. `bytes` is null if the size is not known. */
+export type CheckerFor = (bytes: number | null) => FeedReader
 
 /** MAX_CAMPAIGN_IDS limits the distinct campaign ids that are counted; a warning reports the rest. */
 export const MAX_CAMPAIGN_IDS = 10_000

@@ -22,6 +22,8 @@ export interface FeedCheckerOptions {
   /** entry is the worker's module; tests replace it. */
   entry?: URL
   clock?: Clock
+  /** hung remembers the reads that hang, and which files are therefore not read; checkers can share it. */
+  hung?: HungReads
 }
 
 /**
@@ -41,21 +43,23 @@ const LOOK_MS = SECOND
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 }
 
 export function createFeedChecker(options: FeedCheckerOptions = {}): FeedChecker {
-  const { clock = systemClock, entry = siblingFile('check-worker', import.meta.url) } = options
-  return new WorkerChecker(entry, clock)
+  const { clock = systemClock, hung = new HungReads() } = options
+  const { entry = siblingFile('check-worker', import.meta.url) } = options
+  return new WorkerChecker({ clock, entry, hung })
 }
 
 class WorkerChecker implements FeedChecker {
-  readonly #hung = new HungReads()
+  readonly #hung: HungReads
   readonly #shared: ReadingThread
   /** #single repeats the requests of a shared thread that died, one by one, to find out which request is fatal. */
   readonly #single: ReadingThread
   #lastRepeat: Promise<unknown> = Promise.resolve()
   #isDisposed = false
 
-  constructor(entry: URL, clock: Clock) {
-    this.#shared = new ReadingThread({ entry, clock, mostAtOnce: MOST_AT_ONCE, hung: this.#hung })
-    this.#single = new ReadingThread({ entry, clock, mostAtOnce: 1, hung: this.#hung })
+  constructor(parts: Required<FeedCheckerOptions>) {
+    this.#hung = parts.hung
+    this.#shared = new ReadingThread({ ...parts, mostAtOnce: MOST_AT_ONCE })
+    this.#single = new ReadingThread({ ...parts, mostAtOnce: 1 })
   }
 
   announce(): void {
