@@ -162,7 +162,10 @@ export interface FeedReader {
   difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null>
 }
 
-/** Lane says which feeds share a thread: a large feed never delays a small one. */
+/**
+ * Lane is `large` for a feed of many bytes, or of unknown size. No thread reads feeds of both lanes at the same time, so
+ * that a large feed delays no small one.
+ */
 export type Lane = 'small' | 'large'
 
 /** FeedChecker is a reader with a thread of its own. */
