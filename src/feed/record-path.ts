@@ -47,8 +47,12 @@ export class RecordFinder {
     return isStrongHere(node) || isWeakHere(node)
   }
 
-  /** choose returns the path of the postings. Call it after the whole document. `guess` is the path that was read. */
+  /**
+   * choose returns the path of the postings, and the path that was nearly chosen. Call it after the whole document.
+   * `guess` is the path that `looksLikeRecord` chose during the reading; it is the answer if no other path fits.
+   */
   choose(guess: PathNode | null): Choice {
+    // A path inside the postings of `guess` is not a candidate, but `#within` can still choose it.
     const nodes = [...this.tree.nodes()].filter(({ isInside }) => !isInside)
     if (this.#configured !== null) {
       const configured = this.#configured
