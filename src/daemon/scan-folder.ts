@@ -1,5 +1,4 @@
-// Owns one scan of the vendor's folder: list it, record what it has, and tell the daemon's file, the conditions and the
-// threads about it.
+// Owns one scan of the vendor's folder: list it, record what it has, and tell the other parts of the daemon about it.
 
 import type { Conditions } from '../domain/conditions.ts'
 import { estimatedBytes } from '../domain/packing.ts'
@@ -35,8 +34,9 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', '
 const MOST_MENTIONED = 10
 
 /**
- * scanFolder lists the folder, records what it has, and starts the quiet periods of new and changed files. Returns how
- * long the listing took, in ms.
+ * scanFolder lists the folder and records the listing. It starts the quiet periods of new and changed files, and the
+ * threads that will read these files. It updates the skipped paths, the conditions of the folder and the daemon's file,
+ * and begins the moves and receipts that are left. Returns how long the listing took, in ms.
  */
 export async function scanFolder(parts: ScanParts): Promise<number> {
   const { checkerFor, clock, conditions, daemonFile, inbox, incompleteAfterMs } = parts

@@ -19,7 +19,7 @@ export class SendConditions {
   readonly #conditions: Conditions
   readonly #gate: SendGate
   readonly #reloadKey: () => boolean
-  /** The condition of each version, by its id, whose copy could not be read at the last attempt. */
+  /** The condition of each copy that could not be read at the last attempt, by the id of its version. */
   readonly #unreadable = new Map<number, ConditionCode>()
 
   constructor({ conditions, gate, reloadKey }: SendConditionsParts) {

@@ -11,9 +11,9 @@ const JUMP_MS = SECOND
 export class WaitClock {
   readonly #clock: Clock
   readonly #history: History
-  /** Both clocks, in ms, when the pauses were last counted. */
+  /** Both clocks, in ms, when `#count` last wrote what is left of the pauses. */
   #counted: { wall: number; monotonic: number }
-  /** Both clocks, in ms, at the last look. */
+  /** Both clocks, in ms, when they were last read. */
   #looked: { wall: number; monotonic: number }
 
   constructor({ clock, history }: { clock: Clock; history: History }) {
