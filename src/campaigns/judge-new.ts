@@ -1,4 +1,5 @@
-// Decides whether the campaign of an entry may be created: never beside a campaign that might be its own. Pure.
+// Decides whether the campaign of an entry may be created: never while another campaign might already belong to the
+// entry. Pure.
 
 import { commandFor, hintWith } from '../domain/command.ts'
 import { isoTime } from '../lib/clock.ts'

@@ -47,7 +47,7 @@ export interface Plan {
   findings: LookFinding[]
   /** null if every campaign was read by id. */
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
-  /** The last upload of each feed. */
+  /** The uploaded feeds, and the postings of their last uploads. `problems` says which postings are not counted. */
   feeds: { count: number; postings: number; problems: readonly string[] }
   /** A warning about the campaigns that are created; null if there is none. */
   warning: string | null

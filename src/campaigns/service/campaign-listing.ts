@@ -124,7 +124,8 @@ async function walk(
     const fresh: string[] = last === null ? rows : rows.slice(1)
     if (fresh.some((id) => ids.has(id))) return broken('a campaign came on two pages')
     if (fresh.length === 0) {
-      // A page of one row can hold only the overlap, so it does not prove the end.
+      // The first page had one row. If the service puts one row on each page, this page has no place for a new row, so it
+      // does not prove the end: ask for the row after it.
       if (ids.size !== 1) return { kind: 'walked' }
       const next = await search({ ...query, start: 1 + base }, signal)
       if (next.kind === 'failure') return next
