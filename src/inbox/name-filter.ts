@@ -18,7 +18,8 @@ export function createNameFilter(patterns: {
   const notIncluded = { rule: 'not-included', patterns: patterns.include } as const
   const include = patterns.include.map(globMatcher)
   const exclude = patterns.exclude.map((pattern) => ({ pattern, matches: globMatcher(pattern) }))
-  // Only `dir/**` excludes everything below a directory; `*` matches the directory but not the files in it.
+  // Only a pattern that ends with `/**` excludes all files below a directory. The pattern `old*` matches a directory
+  // `old-1`, but not `old-1/jobs.xml`.
   const subtrees = exclude.filter(({ pattern }) => pattern.endsWith('/**'))
 
   const isHidden = (path: string) => path.startsWith('.') || path.includes('/.')
