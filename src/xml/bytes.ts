@@ -25,12 +25,17 @@ export const NAME_START = 1
 export const NAME_CHAR = 2
 /** SPACE is the class of white space, S (production 3). */
 export const SPACE = 4
-/** TEXT_STOP bytes end plain character data: `<`, `&`, `]`, which can begin `]]>` (14), and control characters. */
+/**
+ * TEXT_STOP bytes end plain character data (production 14): `<`, `&`, `]`, which can begin `]]>`, and control characters.
+ */
 export const TEXT_STOP = 8
-/** VALUE_STOP bytes end plain attribute values: `<`, `&`, both kinds of quotes (10), and control characters. */
+/**
+ * VALUE_STOP bytes end plain attribute values (production 10): `<`, `&`, both kinds of quotes, and control characters.
+ */
 export const VALUE_STOP = 16
 /**
- * CONTROL is the class of ASCII characters that Char (2) excludes. The byte 0 also stands after the input (input.ts).
+ * CONTROL is the class of ASCII characters that Char (production 2) excludes. The byte 0 also stands after
+ * the input (input.ts).
  */
 export const CONTROL = 32
 
@@ -67,7 +72,7 @@ export function afterSpace(data: Uint8Array, from: number): number {
   return at
 }
 
-/** Hot: nameEnd returns the end of the Name (5) at `from`; it accepts every character beyond ASCII. */
+/** Hot: nameEnd returns the end of the Name (production 5) at `from`; it accepts every character beyond ASCII. */
 export function nameEnd(data: Uint8Array, from: number): number {
   let at = from
   while (((CLASSES[data[at] as number] as number) & NAME_CHAR) !== 0) at++

@@ -33,7 +33,8 @@ export function elementName(input: Input, names: NameTable, markup: number, to: 
 }
 
 /**
- * nameIn returns the number of the Name (5) from `from` to `to`; NONE if the name might continue. Throws `FaultFound`.
+ * nameIn returns the number that `names` gives the Name (production 5) from `from` to `to`; NONE if the input ends with
+ * the name, which might then continue. Throws `FaultFound` for a name that is wrong or too long.
  */
 export function nameIn(
   input: Input,
