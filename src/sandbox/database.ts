@@ -45,8 +45,7 @@ CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) ST
 
 /** CONTENTS are the tables that `clear` empties. */
 const CONTENTS = ['campaigns', 'forms', 'objects', 'requests', 'details']
-/** FIRST_CAMPAIGN is the id of the first campaign. */
-const FIRST_CAMPAIGN = 48001
+const FIRST_CAMPAIGN_ID = 48001
 
 export interface SandboxDatabase extends Disposable {
   /** db is the open database. The file for postings is attached to it as `scratch`. */
@@ -131,7 +130,7 @@ export function openDatabase(file: string): SandboxDatabase {
   return {
     db,
     transaction: (work) => db.transaction(work)(),
-    nextCampaignId: () => String(countUp.get({ name: 'last campaign', first: FIRST_CAMPAIGN })),
+    nextCampaignId: () => String(countUp.get({ name: 'last campaign', first: FIRST_CAMPAIGN_ID })),
     nextNumber: (name) => countUp.get({ name, first: 1 }) as number,
     campaigns: () =>
       rows<SandboxCampaign & { targeting: string | null }>(

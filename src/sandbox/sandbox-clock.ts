@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { SandboxDatabase } from './database.ts'
 
-/** AHEAD_NAME is the name of the number in the database. */
+/** AHEAD_NAME is the name under which the database keeps `aheadMs`. */
 const AHEAD_NAME = 'ms that the clock is ahead'
 
 export class SandboxClock implements Clock {
