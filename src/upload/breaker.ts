@@ -99,19 +99,24 @@ export class Breaker {
     return isEarly ? { isProbe: true, nextProbe: { probeAt, shownAt } } : { isProbe: true }
   }
 
-  /** leave takes back the pass of an ended request, and records the result for the account that the request was for. */
+  /**
+   * leave takes back the pass of an ended request for this account. `up` closes the breaker. A failure can open the
+   * breaker, and a failed probe doubles the pause before the next probe. `nothing` only ends a probe.
+   */
   leave({ isProbe, nextProbe }: Pass, result: BreakerResult, account: Account = null): void {
     if (result === 'nothing') {
       if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
       return
     }
     this.#accounts.add(account)
-    this.#reason = result === 'up' ? null : result.reason
     if (result === 'up') {
       this.#state = CLOSED
+      this.#reason = null
       this.#probed.clear()
       return
     }
+    this.#reason = result.reason
+    // A person asked for this probe before the next one was due. It failed, so the next one keeps its time.
     if (nextProbe !== undefined && this.#state.kind === 'open') {
       this.#state = { ...this.#state, ...nextProbe, isProbing: false }
       return
