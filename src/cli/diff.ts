@@ -81,7 +81,7 @@ function pairOf(call: Diff, given: string): DiffPair {
       hintWith(null, commandFor('diff --help')),
     )
   const feeds = history?.list({}).map((version) => version.feed) ?? []
-  throw unknownName('feed', feed, feeds, { look: 'diff <what>' })
+  throw unknownName('feed', feed, { known: feeds, look: 'diff <what>' })
 }
 
 /** sidesOf returns the two versions or files that two arguments name. Two files need no configuration. */

@@ -12,7 +12,7 @@ export function forgetCommand(context: Context): Command {
     using history = openForDecisions(call.config, context.clock)
     if (history.newest(feed) === null) {
       const known = history.list({}).map((version) => version.feed)
-      throw unknownName('feed', feed, known)
+      throw unknownName('feed', feed, { known })
     }
     forgetFeed(history, feed, context.clock.now())
     call.show({ feed }, () => `${printable(feed)} is forgotten until a new file comes`)

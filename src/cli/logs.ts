@@ -160,7 +160,7 @@ async function reportNoLines(context: Context, { config: flag, file }: Options, 
   const isVersion = /^\d+$/.test(name) && status.show(Number(name)) !== null
   const feeds = status.feeds()
   if (!isVersion && !feeds.includes(name) && (await status.path(name)) === null)
-    throw unknownName('feed', name, feeds, { look: 'logs <feed>' })
+    throw unknownName('feed', name, { known: feeds, look: 'logs <feed>' })
   const next = commandLine(commandFor('show <what>', isVersion ? name : feedWord(name)))
   printNotice(context, { says: `${file ?? 'the journal'} has no line about ${name}`, hint: next })
 }

@@ -68,7 +68,7 @@ function refuseUnknown(
   if (feed === undefined || history.newest(feed) !== null || all.some((one) => one.feed === feed))
     return
   const known = history.list({}).map((version) => version.feed)
-  throw unknownName('feed', feed, known)
+  throw unknownName('feed', feed, { known })
 }
 
 function durationOf(text: string): number {

@@ -42,7 +42,7 @@ export function showCommand(context: Context): Command {
     if (kind === null && /^\d+$/.test(given)) return showVersion(call, status, Number(given))
     if (kind !== 'path' && (await showFeed(call, status, name))) return
     if (kind !== 'feed' && (await showPath(call, status, name))) return
-    throw unknownName(kind ?? 'feed or file', name, status.feeds(), { look: 'show <what>' })
+    throw unknownName(kind ?? 'feed or file', name, { known: status.feeds(), look: 'show <what>' })
   })
     .argument(
       '<id|feed|path>',

@@ -112,7 +112,7 @@ function readReport({ commandLine, context, options }: Call<Options>, feed: stri
   const feeds = isNone ? status.feeds() : []
   const unknown =
     isNone && !feeds.includes(feed)
-      ? unknownName('feed', feed, feeds, { look: 'status <feed>' })
+      ? unknownName('feed', feed, { known: feeds, look: 'status <feed>' })
       : null
   return { report, unknown, broken: broken !== null }
 }

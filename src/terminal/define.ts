@@ -55,23 +55,29 @@ export function define<Options>(
 export const usageError = (message: string, hint: string) =>
   new FeedsyncError(message, { hint, exitCode: EXIT.usage })
 
+interface NameHelp {
+  known: readonly string[]
+  /** A command that only shows something. The nearest name is a guess, so no other command may get it. */
+  look?: LookForm
+  /** The hint if there is no near name or no `look`. */
+  next?: string
+}
+
 /**
- * unknownName returns the error (64) for a name that does not exist, with the nearest of the `known` names. The hint is
- * the command `look` with the nearest name; without `look` or a near name it is `next`. Only commands that look can
- * have a guessed name.
+ * unknownName returns the error (64) for a name that does not exist. It says the nearest of the `known` names, and its
+ * hint is the command `look` with this name.
  */
 export function unknownName(
   what: string,
   name: string,
-  known: readonly string[],
-  { look, next = hintWith(null, commandFor('status')) }: { look?: LookForm; next?: string } = {},
+  { known, look, next = hintWith(null, commandFor('status')) }: NameHelp,
 ): FeedsyncError {
   const near = nearest(name, known)
   const meant = near === null ? '' : `; the nearest is "${near}"`
-  const isLookPossible = near !== null && look !== undefined
-  const hint = isLookPossible
-    ? hintWith(null, commandFor(look, look.endsWith('<what>') ? feedWord(near) : near))
-    : next
+  const hint =
+    near !== null && look !== undefined
+      ? hintWith(null, commandFor(look, look.endsWith('<what>') ? feedWord(near) : near))
+      : next
   return usageError(`no ${what} is named "${name}"${meant}`, hint)
 }
 

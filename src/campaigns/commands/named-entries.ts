@@ -50,5 +50,5 @@ export function checkKey(known: readonly string[], key: string, what = 'entry') 
 
 function unknownKey(known: readonly string[], key: string, what = 'entry') {
   const next = hintWith('to see the entries', commandFor('campaigns status'))
-  return unknownName(what, key, known, { next })
+  return unknownName(what, key, { known, next })
 }

@@ -128,7 +128,7 @@ describe('a hint', () => {
   it('about a name that does not exist looks at the nearest one, or else at status', () => {
     const known = ['acme.xml', '12', '-x.xml']
     const hints = ['acme.xmk', '13', '-y.xml', 'zzzzzzzzzzzz'].map(
-      (name) => unknownName('feed', name, known, { look: 'show <what>' }).hint,
+      (name) => unknownName('feed', name, { known, look: 'show <what>' }).hint,
     )
 
     expect(hints).toEqual([
@@ -137,8 +137,8 @@ describe('a hint', () => {
       'feedsyncd show feed:-x.xml',
       'feedsyncd status',
     ])
-    expect(unknownName('feed', 'acme.xmk', known).hint).toBe('feedsyncd status')
-    expect(unknownName('feed', '13', known, { look: 'status <feed>' }).hint).toBe(
+    expect(unknownName('feed', 'acme.xmk', { known }).hint).toBe('feedsyncd status')
+    expect(unknownName('feed', '13', { known, look: 'status <feed>' }).hint).toBe(
       'feedsyncd status 12',
     )
   })
