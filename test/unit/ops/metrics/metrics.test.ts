@@ -67,8 +67,12 @@ it('the metrics count refused and incomplete documents by rule, from 0 on, and a
   ])
 })
 
-it('the metrics hold the number of waiting campaigns and the time of the last look', async () => {
-  const entries = [campaignSeen({ state: 'differs' }), campaignSeen({ key: 'DRV' })]
+it('the metrics count each campaign that waits, and a problem of all campaigns once, and hold the time of the last look', async () => {
+  const entries = [
+    campaignSeen({ state: 'differs' }),
+    campaignSeen({ key: 'DRV', state: 'in line' }),
+  ]
+  // An unusable file is a problem of all campaigns.
   const run = campaignRun({ at: '2026-11-20T12:00:00.000Z', state: 'unusable', entries })
   const { samples } = bench(run)
 
