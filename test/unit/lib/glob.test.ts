@@ -6,24 +6,37 @@ describe('a pattern', () => {
     ['**/*.xml', 'jobs.xml', true],
     ['**/*.xml', 'a/b/jobs.xml', true],
     ['**/*.xml', '.hidden/jobs.xml', true],
-    ['**/*.xml', 'jobs.xml.tmp', false],
-    ['*.xml', 'a/jobs.xml', false],
+    ['**/*.xml', 'a\nb/two\nlines.xml', true],
+    ['archive/**', 'archive/two\nlines.xml', true],
     ['{acme,globex}/*.xml', 'globex/jobs.xml', true],
-    ['**/*.xml', 'JOBS.XML', true],
-    ['**/*.XML', 'jobs.Xml', true],
-    ['*.{xml,txt}', 'JOBS.TXT', true],
-    ['**/*.xml.gz', 'JOBS.XML.gz', true],
-    ['**/*.xml.gz', 'jobs.v.xml.GZ', true],
+    ['*.xml', 'a/jobs.xml', false],
+    ['**/*.xml', 'jobs.xml.tmp', false],
     ['**/*.xml', 'jobs.xml.gz', false],
-    ['feed.xml.*', 'feed.XML.gz', false],
+  ])(
+    'matches a whole path of any names, and only ** matches a slash: %s, %j, %s',
+    (pattern, path, matches) => {
+      expect(globMatcher(pattern)(path)).toBe(matches)
+    },
+  )
+
+  it.each([
+    ['**/*.xml', 'JOBS.XML'],
+    ['**/*.XML', 'jobs.Xml'],
+    ['*.{xml,txt}', 'JOBS.TXT'],
+    ['**/*.xml.gz', 'JOBS.XML.gz'],
+    ['**/*.xml.gz', 'jobs.v.xml.GZ'],
+  ])('with an extension matches this extension in any case: %s, %j', (pattern, path) => {
+    expect(globMatcher(pattern)(path)).toBe(true)
+  })
+
+  it.each([
     ['JOBS.xml', 'jobs.XML', false],
     ['ACME/*.xml', 'acme/jobs.xml', false],
+    ['feed.xml.*', 'feed.XML.gz', false],
     ['*.X*', 'jobs.XML', true],
     ['feed-*', 'feed-1.XML', true],
     ['v1.*', 'v1.XML', true],
-    ['**/*.xml', 'a\nb/two\nlines.xml', true],
-    ['archive/**', 'archive/two\nlines.xml', true],
-  ])('%s against %j answers %s', (pattern, path, matches) => {
+  ])('matches all other letters in their own case: %s, %j, %s', (pattern, path, matches) => {
     expect(globMatcher(pattern)(path)).toBe(matches)
   })
 })
