@@ -24,19 +24,23 @@ describe('fields', () => {
   })
 
   it.each([
-    ['budget/campaign', '><budget><campaign>C</campaign></budget>'],
-    ['@cid', ' cid="C">'],
-    ['@CID', ' cid="C">'],
-    ['ads/@cid', '><ads cid="C"/>'],
-    ["tag[@name='campaign']", '><tag name="city">X</tag><tag name="campaign">C</tag>'],
-    ["tag[@name='a/b']/v", '><tag name="a/b"><v>C</v></tag>'],
-    ['x:cid', ' xmlns:x="urn:x"><x:cid>C</x:cid>'],
-    ['cid', ' xmlns:x="urn:x"><x:cid>C</x:cid>'],
-    ['CID', '><cid>C</cid>'],
-    ['cid', '><CID>X</CID><cid>C</cid>'],
-    ['cid', '><cid/><cid>C</cid><cid>D</cid>'],
-    ['cid', '><cid>  <b>no</b>C</cid>'],
-  ])('are read from the configured path %s', async (path, record) => {
+    ['an element below another', 'budget/campaign', '><budget><campaign>C</campaign></budget>'],
+    ['an attribute', '@cid', ' cid="C">'],
+    ['an attribute in another case', '@CID', ' cid="C">'],
+    ['an attribute of an element', 'ads/@cid', '><ads cid="C"/>'],
+    [
+      'an element with this attribute',
+      "tag[@name='campaign']",
+      '><tag name="city">X</tag><tag name="campaign">C</tag>',
+    ],
+    ['an attribute value with a slash', "tag[@name='a/b']/v", '><tag name="a/b"><v>C</v></tag>'],
+    ['an element with a prefix', 'x:cid', ' xmlns:x="urn:x"><x:cid>C</x:cid>'],
+    ['no prefix in the path', 'cid', ' xmlns:x="urn:x"><x:cid>C</x:cid>'],
+    ['an element in another case', 'CID', '><cid>C</cid>'],
+    ['the exact case first', 'cid', '><CID>X</CID><cid>C</cid>'],
+    ['the first value that is not empty', 'cid', '><cid/><cid>C</cid><cid>D</cid>'],
+    ['its own text alone', 'cid', '><cid>  <b>no</b>C</cid>'],
+  ])('are read from a configured path, %s: %s', async (_, path, record) => {
     const content = await contentOf(jobs(record), { fields: { externalCampaignId: path } })
 
     expect(content.externalCampaignIds).toEqual({ C: 1 })
