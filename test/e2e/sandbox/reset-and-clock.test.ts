@@ -117,7 +117,7 @@ describe('the clock', () => {
     expect((await post(form, feedOf({ title: 'Nurse' }))).status).toBe(403)
   })
 
-  it('decides the month of a spend, whether a read or a new outcome comes first', async () => {
+  it('begins a new month with no spend and the same leads, whether a read or a new outcome comes first', async () => {
     const box = await sandbox()
     await setClock(box, { now: '2027-01-31T23:59:50Z' })
     const make = () => create(box.url, { budget: 10, period: 1 }, { date: dateOf(box) })
