@@ -175,7 +175,7 @@ describe.skipIf(NO_COMPILER !== null)(title, () => {
     ])
   })
 
-  it('at an entry without a kind ends no version below it, and each feed with an odd name is sent', async () => {
+  it('at an entry without a kind skips this entry and ends no version; feeds with odd names are sent, and only a link and a name that is not UTF-8 stay skipped', async () => {
     const { site, files } = await lyingSite()
     await using _site = site
     files.hideTypes()
