@@ -5,7 +5,7 @@ import { eventually } from '../../helpers/eventually.ts'
 import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
-it('a copy that is cut while it is sent never counts as stored, and is sent whole later', async () => {
+it('a copy that is cut while it is sent never counts as stored, and is sent whole once it is whole again', async () => {
   await using site = await Site.open({}, { clock: quickClock() })
   const gate = site.sandbox.faults.add({
     ...({ at: 'storage', kind: 'gate', point: 'headers', times: 1 } as const),
