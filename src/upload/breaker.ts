@@ -24,7 +24,7 @@ export interface Pass {
   readonly isProbe: boolean
   /**
    * The next probe (see `BreakerState`), if a person asked for this request before the probe was due. If the request
-   * fails, the probe keeps its time.
+   * fails or ends without a result, the probe keeps its time.
    */
   readonly nextProbe?: { probeAt: number; shownAt: number }
 }
@@ -105,7 +105,8 @@ export class Breaker {
    */
   leave({ isProbe, nextProbe }: Pass, result: BreakerResult, account: Account = null): void {
     if (result === 'nothing') {
-      if (isProbe && this.#state.kind === 'open') this.#state = { ...this.#state, isProbing: false }
+      if (isProbe && this.#state.kind === 'open')
+        this.#state = { ...this.#state, ...nextProbe, isProbing: false }
       return
     }
     this.#accounts.add(account)

@@ -102,6 +102,22 @@ describe('a breaker', () => {
     expect(breaker.enter()).toMatchObject({ isProbe: true })
   })
 
+  it.each([
+    ['failed', { reason: 'it is down', retryAfterMs: null }],
+    ['ended without a result', 'nothing'],
+  ] as const)(
+    'keeps the time of the next probe if a probe that a person asked for %s',
+    (_, end) => {
+      const { breaker, request, pass } = openBreaker()
+      for (let i = 0; i < 5; i++) request('down', MINUTE)
+      pass(SECOND)
+
+      breaker.leave(breaker.force(), end)
+
+      expect(breaker.waitMs()).toBe(MINUTE - SECOND)
+    },
+  )
+
   it('does not wait longer for the failure of a request that was running when it opened', () => {
     const { breaker, request, pass } = openBreaker()
     const early = breaker.enter()
