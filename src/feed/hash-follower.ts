@@ -25,8 +25,8 @@ interface HashOrder {
 /** GIVEN_UP stands for a number of bytes, and tells the main thread to stop. */
 const GIVEN_UP = -1
 
-/** PIECE is how many bytes the main thread reads and hashes at once. It answers nothing else for about 1 ms. */
-const PIECE = 2 ** 18
+/** PIECE is how many bytes the main thread reads and hashes at once. It answers nothing else for about 2 ms. */
+const PIECE = 2 ** 20
 
 /**
  * hashInMain asks the main thread to hash a file. Only a thread of a pool with `answerHashOrder` can call it. The caller
