@@ -1,4 +1,4 @@
-// Owns when the history is pruned, and keeps the log of its database small.
+// Owns when the history is pruned, and keeps the write-ahead log of its database small.
 
 import type { Config } from '../config/config.ts'
 import type { Conditions } from '../domain/conditions.ts'

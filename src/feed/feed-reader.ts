@@ -176,6 +176,10 @@ class Reading {
     return pass
   }
 
+  /**
+   * #newPass returns the parts of one reading of the file: the checker gives the document to the reader, and the reader
+   * gives each posting to the tally. The first `SAMPLE` postings are read with more fields.
+   */
   #newPass(options: PassOptions): Pass {
     const { copyTo, mapping } = this.#job
     const excludedIds = options.excludedIds ?? this.#options.survey?.passOver ?? null

@@ -103,7 +103,7 @@ export function versionReads(db: Connection) {
          ORDER BY v.id DESC LIMIT 1`,
         { feed },
       ),
-    /** olderFeeds returns the feeds to which a version with an older date came after their newest version. */
+    /** olderFeeds returns the feeds whose newest version has an older date, or was followed by a version that has. */
     olderFeeds: () =>
       db.values<string>(
         `SELECT f.name FROM feeds f WHERE f.forgotten_at IS NULL AND EXISTS (

@@ -93,6 +93,10 @@ export function walk(options: WalkOptions): FoundPaths {
   return found
 }
 
+/**
+ * readContent lists one directory. A directory that was replaced meanwhile, cannot be read or is not mounted has no
+ * entries and is reported as unknown or skipped. Throws only for the folder itself.
+ */
 function readContent(prefix: string, options: WalkOptions): DirectoryContent {
   let here = emptyContent()
   if (prefix.split('/').length > MOST_DEPTH + 1) {
@@ -104,6 +108,7 @@ function readContent(prefix: string, options: WalkOptions): DirectoryContent {
   if (before instanceof Error) return notListed(prefix, before)
   try {
     for (const entries of readDirectory({ ...options, prefix })) {
+      // The reading starts again, so the entries so far do not count.
       if (entries === null) here = emptyContent()
       else addEntries(entries, here, { ...options, prefix })
     }

@@ -181,8 +181,9 @@ function receiptOf(version: Version, file: string, now: number): Receipt {
 }
 
 /**
- * isToldAt returns whether the receipt at a path is about this version: the version has ended, and no later version of
- * the path has ended. A version that was superseded or discarded gets a receipt only while the file there is its file.
+ * isToldAt returns whether the receipt at a path is about this version: its state is one that receipts name
+ * (`RECEIPTED`), and no later version of the path is in such a state. A version that was superseded or discarded gets a
+ * receipt only while it is the last version of the path.
  */
 function isToldAt(path: string, { id, state }: Version, history: History): boolean {
   if (!RECEIPTED.includes(state) || history.hasNewerAt({ id, path }, RECEIPTED)) return false

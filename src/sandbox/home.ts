@@ -28,7 +28,10 @@ interface HomeOptions
   readyFile?: string | null
 }
 
-/** startSandboxIn starts a sandbox in an absolute directory, and returns it with its first caller and its paths. */
+/**
+ * startSandboxIn starts a sandbox in an absolute directory, and returns it with its first caller and its paths. It
+ * makes `inbox/`, `sandbox.json` and `feedsyncd.yaml` there, and a key if neither `callersFile` nor `keyFile` is given.
+ */
 export async function startSandboxIn(directory: string, options: HomeOptions) {
   const { callersFile = null, key = null, keyFile = null, readyFile = null, ...rest } = options
   const { faults = null, mapping = null, knobsText = null, ...others } = rest

@@ -58,7 +58,10 @@ export function judgeReply(reply: HttpReply, sent: SentFile, wallNow: number): J
   return failed(rule, { code, reason: `storage answered ${called}${details}` })
 }
 
-/** judgeMove allows a redirect only to the form's host or a host below it, with the same protocol and no secret. */
+/**
+ * judgeMove allows a redirect only to the form's host or a host below it, with the same protocol, without a user name
+ * or password, and without a known secret in the host.
+ */
 function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>): Judgement {
   const { status } = reply
   const { location } = reply.headers

@@ -32,7 +32,7 @@ export class Attributes {
   readonly numbers: Int32Array
   /** begin has the place of each attribute in `data`. */
   readonly begin: Int32Array
-  /** from and to are the ends of each value in `data`, without its quotes. */
+  /** `from[i]` and `to[i]` are where the value of attribute i begins and ends in `data`, without its quotes. */
   readonly from: Int32Array
   readonly to: Int32Array
 

@@ -21,8 +21,9 @@ const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const TIMEOUT = 5 * SECOND
 
 /**
- * createNotifier returns null if systemd expects no messages, or if there is no way to send them, which it logs. `pid`
- * is the id of this process: LISTEN_PID says whether the descriptors are for this process.
+ * createNotifier returns a function that sends messages to systemd; null if systemd expects none, or if there is no way
+ * to send them, which it logs. `pid` is the id of this process: LISTEN_PID names the process for which systemd opened
+ * the descriptors that this process inherited.
  */
 export function createNotifier({
   env,

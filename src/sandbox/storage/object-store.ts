@@ -30,14 +30,17 @@ export interface IncomingObject extends AsyncDisposable {
   commit(received: ReceivedObject): Promise<void>
 }
 
-/** PARTIAL begins with a dot, which no file name of a key does (see `safeSegment`). */
+/**
+ * PARTIAL is the directory of files that are still being received. It begins with a dot, and no file name of a key does
+ * (see `safeSegment`).
+ */
 const PARTIAL = '.partial'
 /** LONGEST_SEGMENT is the most characters of a file name that a segment of a key becomes unchanged. */
 const LONGEST_SEGMENT = 200
 
 /**
- * openStore opens the objects in a directory. It forgets the objects of the database whose files are gone, and removes
- * the partial files of an earlier sandbox.
+ * openStore opens the objects in a directory. It leaves out objects whose files are gone (their rows stay), removes the
+ * partial files of an earlier sandbox, and makes the directory for new ones.
  */
 export async function openStore(
   directory: string,
