@@ -224,7 +224,7 @@ describe('feedsyncd campaigns apply', () => {
     expect(vendor.calls('campaign-create')).toBe(1)
   })
 
-  it('creates a campaign again whose create never arrived, after an hour and not after forget, and says so meanwhile', async () => {
+  it('creates a campaign again whose create never arrived, after an hour and not after forget, which needs --yes, and says so meanwhile', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
     vendor.site.sandbox.faults.add(DROPPED)
     await vendor.apply()

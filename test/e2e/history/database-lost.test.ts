@@ -39,7 +39,7 @@ const remove = (site: Site, ...ends: string[]) => {
 
 describe.concurrent('a daemon stops', () => {
   it.each([[['-wal']], [['-wal', '-shm']], [['-shm']]])(
-    'when %s is deleted, names the file, loses nothing, and can be started again',
+    'when %s is deleted, with exit 78 and the file in its reason and in status --check, loses nothing, and can be started again',
     async (ends) => {
       await using site = await Site.open()
 

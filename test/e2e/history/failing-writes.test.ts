@@ -99,7 +99,7 @@ describe.concurrent('an incomplete file whose deadline comes while the spool is 
 })
 
 describe.concurrent('an upload that a daemon was asked for', () => {
-  it('ends with exit 75 when that daemon is gone, and the next daemon sends the file', async () => {
+  it('ends with exit 75 and says that the daemon has stopped when that daemon is gone, and the next daemon sends the file', async () => {
     await using site = await Site.open()
     const daemon = await site.daemonProcess()
     const gate = site.sandbox.faults.add({ at: 'service', kind: 'gate', point: 'headers' })

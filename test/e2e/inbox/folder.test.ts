@@ -10,7 +10,7 @@ import { quickClock } from '../../helpers/quick-clock.ts'
 import { feedOf, Site } from '../../helpers/site.ts'
 
 describe('names and kinds of files', () => {
-  it('may be odd: each feed is uploaded, and status shows each name in one line', async () => {
+  it('may be odd: each feed is uploaded, and status shows a name with a line break in one line', async () => {
     await using site = await Site.open({}, { clock: quickClock() })
     await site.daemon()
     const names = [

@@ -347,10 +347,12 @@ describe('the list', () => {
 
   it('counts every state, even one without a version', () => {
     const { history } = temporaryHistory()
+    const empty = history.count()
 
     for (const state of STATES) versionIn(history, state, { feed: state })
     versionIn(history, 'held', { feed: 'held' })
 
+    expect(empty).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])))
     expect(history.count()).toEqual({
       ...Object.fromEntries(STATES.map((state) => [state, 1])),
       held: 2,
