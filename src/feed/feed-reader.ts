@@ -22,6 +22,9 @@ import { NoRoom, SpoolCopy } from './spool-copy.ts'
 /** CHECK_PIECE is how many bytes are checked at once: the fastest of the sizes that were measured. */
 const CHECK_PIECE = 65_536
 
+/** FOLLOWED_FROM is the least size, in bytes, of a file that another thread hashes meanwhile. */
+const FOLLOWED_FROM = 8 * 2 ** 20
+
 /**
  * readFeed does one job in this thread; several jobs can overlap while the system copies. Whatever is wrong with the
  * file is in the result. Rejects with `FeedsyncError` for a wrong field path.
@@ -101,13 +104,13 @@ class Reading {
   /** readTo checks, hashes and copies the document. It keeps the copy and the index if the document is ok. */
   async readTo(copy: SpoolCopy | null): Promise<CheckResult> {
     const { size, descriptor } = this.#file
-    const { follow, followedFrom, hashes } = this.#options
+    const { follow, hashes } = this.#options
     const isInline = hashes === 'inline' || (hashes === 'apart' && this.#packed !== null)
     const hashing = isInline ? new Hashing({ isCopied: copy !== null }) : null
     try {
       // The copy will be sent, so its bytes are hashed.
       const hashJob = { size, descriptor: copy?.descriptor ?? descriptor, isCopied: copy !== null }
-      const isFollowed = hashes === 'apart' && hashing === null && size >= followedFrom
+      const isFollowed = hashes === 'apart' && hashing === null && size >= FOLLOWED_FROM
       await using follower = isFollowed && follow !== null ? follow(hashJob) : null
       const pass = await this.#firstPass(copy, hashing, follower)
       if (pass === null) return { kind: 'changed' }

@@ -4,7 +4,6 @@
 import type { Difference, DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import type { FieldPaths, Mapping } from '../domain/mapping.ts'
 import type { FileIdentity } from '../lib/files.ts'
-import type { HungPath } from '../lib/hung-calls.ts'
 import type { Position } from '../xml/locator.ts'
 
 export interface CheckJob {
@@ -169,10 +168,7 @@ export interface FeedReader {
 export type Lane = 'small' | 'large'
 
 /** FeedChecker is a reader with a thread of its own. */
-export interface FeedChecker extends FeedReader, AsyncDisposable {
-  /** hung returns the reads that do not return, with absolute paths. Other threads read the other files. */
-  hung(): HungPath[]
-}
+export type FeedChecker = FeedReader & AsyncDisposable
 
 /** CheckerFor returns the reader for a feed of this size. `bytes` is null if the size is not known. */
 export type CheckerFor = (bytes: number | null) => FeedReader

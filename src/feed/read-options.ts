@@ -19,8 +19,6 @@ export interface ReadOptions {
   hashes: 'apart' | 'inline' | 'none'
   /** follow lets another thread hash a file that is not packed; null if no other thread can. */
   follow: ((job: HashJob) => HashFollower) | null
-  /** followedFrom is the least size of a followed file, in bytes. */
-  followedFrom: number
   /** mostUnpacked limits the unpacked size of a packed file, in bytes. */
   mostUnpacked: number
   /** survey receives what is needed to read the same postings again; null means that nobody reads them again. */
@@ -33,7 +31,6 @@ export const DEFAULTS: ReadOptions = {
   beforePiece: () => {},
   hashes: 'apart',
   follow: null,
-  followedFrom: 8 * 2 ** 20,
   mostUnpacked: MOST_UNPACKED,
   survey: null,
 }

@@ -8,7 +8,6 @@ import type { DifferenceSummary, PostingChanges } from '../domain/difference.ts'
 import { CallMark, HungCall } from '../lib/call-mark.ts'
 import { type Clock, MINUTE, SECOND, systemClock, unlessAborted } from '../lib/clock.ts'
 import { EXIT, errorCode, FeedsyncError, messageOf } from '../lib/errors.ts'
-import type { HungPath } from '../lib/hung-calls.ts'
 import { siblingFile } from '../lib/sibling-file.ts'
 import { VERSION } from '../lib/version.ts'
 import type { WorkerAnswer, WorkerRequest } from './check-worker.ts'
@@ -66,10 +65,6 @@ class WorkerChecker implements FeedChecker {
     if (!this.#isDisposed) this.#shared.start()
   }
 
-  hung(): HungPath[] {
-    return this.#hung.all()
-  }
-
   async check(job: CheckJob, signal?: AbortSignal): Promise<CheckResult> {
     // The paths are parsed here, because an error from the worker would lose its class and hint.
     for (const path of Object.values(job.mapping.fields)) parseFieldPath(path)
@@ -81,10 +76,7 @@ class WorkerChecker implements FeedChecker {
     return this.#ask<PostingChanges | null>({ kind: 'compare', indexes }, signal)
   }
 
-  async difference(
-    job: DifferenceJob,
-    signal?: AbortSignal,
-  ): ReturnType<FeedChecker['difference']> {
+  async difference(job: DifferenceJob, signal?: AbortSignal): Promise<DifferenceSummary | null> {
     const request = { kind: 'difference', job } as const
     if (filesOf(request).some((file) => this.#hung.isRefused(file))) return null
     return this.#ask<DifferenceSummary | null>(request, signal)

@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { answerHashOrder } from '../../../src/feed/hash-follower.ts'
+import { HungReads } from '../../../src/feed/hung-reads.ts'
 import { createFeedChecker } from '../../../src/feed/worker-checker.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { identityOf } from '../../../src/lib/files.ts'
@@ -263,7 +264,8 @@ describe('a difference for which one read hangs', () => {
     const monotonic = () => systemClock.monotonic() * 60
     const after = (_ms: number, run: () => void) => systemClock.after(20, run)
     const clock = { ...systemClock, after, monotonic }
-    const checker = createFeedChecker({ entry: pathToFileURL(entry), clock })
+    const hung = new HungReads()
+    const checker = createFeedChecker({ entry: pathToFileURL(entry), clock, hung })
     onTestFinished(async () => {
       vi.unstubAllEnvs()
       rmSync(join(folder.path, 'read'), { force: true })
@@ -271,16 +273,16 @@ describe('a difference for which one read hangs', () => {
       await checker[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     })
-    return checker
+    return { checker, hung }
   }
 
   it.each(['older', 'newer'] as const)(
     'is not known, names the %s file as hung, and is not read again while that read hangs',
-    async (hung) => {
+    async (unread) => {
       const folder = new Folder()
-      const checker = hangingChecker(folder)
+      const { checker, hung } = hangingChecker(folder)
       const files = { older: folder.file('a.xml', FEED), newer: folder.file('b.xml', FEED) }
-      files[hung] = folder.file('hung.xml', FEED)
+      files[unread] = folder.file('hung.xml', FEED)
       const sides = { older: side(files.older), newer: side(files.newer) }
       const job = { ...sides, mostNamed: 10, mostPostings: 10 }
 
@@ -289,7 +291,7 @@ describe('a difference for which one read hangs', () => {
       const second = await checker.difference(job)
 
       expect([first, second]).toEqual([null, null])
-      expect(checker.hung().map(({ path }) => path)).toEqual([files[hung]])
+      expect(hung.all().map(({ path }) => path)).toEqual([files[unread]])
       expect(threads()).toEqual([])
     },
     20_000,
