@@ -102,7 +102,6 @@ export class EvidenceReader {
     return deeper.some((path) => countAt(node, path) >= needed)
   }
 
-  /** #lookup returns the lookup of a field, and keeps it for the next call. */
   #lookup(field: Field, node: PathNode): Lookup {
     const key = field === 'id' ? `id ${node.folded}` : field
     const kept = this.#configured[field] === undefined ? usualLookups : this.#lookups

@@ -93,7 +93,6 @@ export class Place {
     return false
   }
 
-  /** enter returns the place of a child element. */
   enter(name: Name, attributes: Attributes): Place {
     if (this.#progress.length === 0) return this.#unmatched
     const known = this.#children.get(name)

@@ -10,7 +10,6 @@ export interface ReadOptions {
   /** pieceSize is in bytes, for reading and copying. */
   pieceSize: number
   limits: Limits
-  /** beforePiece is called before each piece is checked. */
   beforePiece: () => void
   /**
    * hashes says when the file is hashed: `apart` hashes it after the reading or by `follow`, `inline` hashes each piece
