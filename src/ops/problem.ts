@@ -7,6 +7,9 @@ import type { VersionFacts } from './version-report.ts'
 /** DecisionForm is a form of a command that decides about versions, by their ids. */
 export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 
+/** Largest number of versions that one suggested command decides about. Further versions follow after them. */
+export const MOST_IDS = 30
+
 /**
  * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the id of the version is the
  * only thing that the command names: then the steps of other versions differ only by this id.

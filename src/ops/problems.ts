@@ -9,7 +9,13 @@ import type { CampaignRun } from './campaigns/run.ts'
 import { daemonProblems } from './daemon-problems.ts'
 import type { ProblemFacts } from './judged.ts'
 import type { CommandLine } from './port.ts'
-import type { FoundProblem, Problem, ProblemReport, Step } from './problem.ts'
+import {
+  type FoundProblem,
+  MOST_IDS,
+  type Problem,
+  type ProblemReport,
+  type Step,
+} from './problem.ts'
 import { KINDS, SEVERITIES, type Severity } from './problem-kinds.ts'
 import { feedProblems } from './version-problems.ts'
 
@@ -62,12 +68,9 @@ export interface AlikeProblems {
   next: Step[]
 }
 
-/** The largest number of ids in one command. */
-const MOST_IDS = 30
-
 /**
  * alike groups problems with the same sentence and the same next steps. In the next steps of a group, a command that
- * decides about versions names the versions of the whole group, at most 30.
+ * decides about versions names the versions of the whole group, at most MOST_IDS.
  */
 export function alike(all: readonly Problem[], commandLine: CommandLine): AlikeProblems[] {
   const groups = Map.groupBy(all, ({ code, next, says, version }) => {

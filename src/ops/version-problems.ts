@@ -8,7 +8,7 @@ import { limited } from '../lib/limited.ts'
 import { countOf } from '../lib/units.ts'
 import { type Asked, clockText, maybeText, nextSteps } from './advice.ts'
 import type { ProblemFacts } from './judged.ts'
-import type { FoundProblem } from './problem.ts'
+import { type FoundProblem, MOST_IDS } from './problem.ts'
 import { KINDS, type ProblemCode, type Severity } from './problem-kinds.ts'
 import { REFUSALS_SHOWN, type VersionFacts } from './version-report.ts'
 
@@ -43,8 +43,6 @@ export function feedProblems(judged: ProblemFacts, asked: Asked): FoundProblem[]
 const DISCARD = 'discard <id...>'
 /** How many feeds of an account the problem of the account names. */
 const MOST_NAMED = 3
-/** How many feeds of an account a line to be pasted names. The others follow when these are decided. */
-const MOST_DECIDED = 30
 
 /** ofAccounts returns one problem for each account that has held further feeds, however many of them there are. */
 function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProblem[] {
@@ -61,12 +59,12 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
       const says = `held: ${names}: ${version.reason}`
       const subject = { kind: 'account', account } as const
       const found = { code: 'second-feed', subject, says, since: sinceOf(version) } as const
-      const first = waiting.slice(0, MOST_DECIDED)
+      const first = waiting.slice(0, MOST_IDS)
       const hint = furtherFeedHint(first.map(({ path }) => path))
       const ids = first.map(({ id }) => id)
-      const discard = asked.commandLine(commandFor(DISCARD, ids))
+      const discard = { command: asked.commandLine(commandFor(DISCARD, ids)) }
       const next = nextSteps({ ...version, hint, overdue: false }, asked).map((step) =>
-        'form' in step && step.form === DISCARD ? { command: discard } : step,
+        'form' in step && step.form === DISCARD ? discard : step,
       )
       return [{ ...found, next, version }]
     },
