@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { commandFor, hintWith } from '../domain/command.ts'
 import type { Conditions } from '../domain/conditions.ts'
 import { type Clock, HOUR } from '../lib/clock.ts'
+import { runtimeDirectory } from '../ops/daemon-file.ts'
 import type { CommandLine } from '../ops/port.ts'
 import { unitOfRun } from './unit-state.ts'
 
@@ -25,7 +26,7 @@ export function reportWatchdogRestart(
   },
   conditions: Conditions,
 ): void {
-  const [folder = ''] = (env.RUNTIME_DIRECTORY ?? '').split(':')
+  const folder = runtimeDirectory(env)
   const unit = unitOfRun(commandLine(commandFor('run')))
   if (folder === '' || unit === null) return
   const file = join(folder, `watchdog-${unit}`)

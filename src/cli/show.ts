@@ -2,7 +2,7 @@
 // argument is a feed or a path.
 
 import { existsSync } from 'node:fs'
-import { isAbsolute, normalize, resolve } from 'node:path'
+import { isAbsolute, normalize } from 'node:path'
 import type { Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
 import { noVersion, pathInInbox } from '../app/queries.ts'
@@ -168,7 +168,7 @@ function sentenceAndSteps(
  * folder only if it names an existing file of the inbox from there, or begins with `../`, as no path in the inbox does.
  */
 function pathOf(config: Config, given: string): string {
-  const path = pathInInbox(config, resolve(given))
+  const path = pathInInbox(config, given)
   const isUpwards = normalize(given).startsWith('../')
   const isInInbox = existsSync(given) && !isAbsolute(path)
   return isAbsolute(given) || isUpwards || isInInbox ? path : given

@@ -147,7 +147,7 @@ export function readDaemonFile(
 }
 
 /** runtimeDirectory returns the first folder that systemd made for the unit; an empty text if there is none. */
-function runtimeDirectory({ RUNTIME_DIRECTORY = '' }: NodeJS.ProcessEnv): string {
+export function runtimeDirectory({ RUNTIME_DIRECTORY = '' }: NodeJS.ProcessEnv): string {
   return RUNTIME_DIRECTORY.split(':')[0] ?? ''
 }
 
