@@ -65,7 +65,7 @@ interface AppOptions {
   onMove?: (version: Version) => void
 }
 
-/** App has the parts of a daemon that a command uses after it built the daemon in its own process. */
+/** App is a daemon in the process of a command. */
 export interface App extends AsyncDisposable {
   attempts: AttemptRunner
   daemon: Daemon

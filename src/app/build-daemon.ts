@@ -32,7 +32,6 @@ import type { Spool } from '../spool/port.ts'
 import type { SendGate } from '../upload/send-gate.ts'
 import type { Story } from './build-pipeline.ts'
 
-/** DaemonNeeds is what the daemon works with: the story of a feed, its adapters, and what people see. */
 interface DaemonNeeds {
   alerts: AlertDesk
   campaigns: CampaignSchedule

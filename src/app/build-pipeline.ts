@@ -19,7 +19,6 @@ import { markReceiptsPending, Receipts } from '../pipeline/receipts.ts'
 import type { Spool } from '../spool/port.ts'
 import type { Sender } from '../upload/port.ts'
 
-/** PipelineNeeds is what the story of a feed works with: the adapters, and the functions that are told of its steps. */
 interface PipelineNeeds {
   checkerFor: CheckerFor
   clock: Clock
@@ -28,7 +27,7 @@ interface PipelineNeeds {
   history: History
   judging: Judging
   log: Log
-  /** Counts attempts and checks for the metrics; null if there are no metrics. */
+  /** Counts attempts and checks; null if the configuration has no page to read metrics from. */
   observer: (AttemptObserver & CheckObserver) | null
   onMove: (version: Version) => void
   onProgress: (id: number, sent: number, total: number) => void

@@ -70,9 +70,8 @@ export function checkKey({ service }: Config, { clock, env, http }: CheckParts) 
 }
 
 /**
- * watchHost checks the host at once and then each hour, or each minute while a check finds a problem. It writes the
- * findings to the daemon's file, and ends when it is disposed. The daemon's loop does not wait for the checks. While a
- * check hangs, as on a dead file server, no check is started.
+ * watchHost writes what the checks of the host find to the daemon's file, at once and then each hour, or each minute
+ * while a check finds a problem, until it is disposed. While a check hangs, as on a dead file server, no check starts.
  */
 export function watchHost(
   config: Config,

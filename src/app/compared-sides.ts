@@ -28,7 +28,7 @@ import { existingVersion, pathInInbox } from './queries.ts'
 export interface DiffSide extends DifferenceSide {
   /** The id of the version; null if the side is a file. */
   id: number | null
-  /** The path of the version, or the file as it was named. */
+  /** The path of the version's file, or the path that the person typed. */
   path: string
   isOnService: boolean
 }
@@ -52,7 +52,7 @@ export function versionSide(config: Config, history: VersionReads, id: number): 
   }
 }
 
-/** copyOf returns the absolute path of the kept copy of a version. Throws `FeedsyncError` (1) if there is none. */
+/** copyOf returns the absolute path of a version's kept copy. Throws `FeedsyncError` (1) if no copy is kept. */
 function copyOf(
   { state: { directory } }: Config,
   history: VersionReads,
@@ -91,11 +91,11 @@ export function fileSide(config: Config | null, path: string, named: string | nu
 export interface DiffPair {
   older: DiffSide
   newer: DiffSide
-  /** What a person must know beside the answer; null if there is nothing. */
+  /** A sentence about a newer version that was rejected and is not compared; null if no such version exists. */
   warning: string | null
 }
 
-/** existingHistory returns the history. Throws `FeedsyncError` (64) if it is null: then no version exists yet. */
+/** existingHistory returns `history`. Throws `FeedsyncError` (64) if it is null, because nothing was recorded yet. */
 export function existingHistory(history: HistoryReader | null): HistoryReader {
   if (history !== null) return history
   throw new FeedsyncError('there is no version yet', {
@@ -145,8 +145,8 @@ export function versionPair(config: Config, history: HistoryReader, id: number):
 }
 
 /**
- * olderId returns the id of the version that is on the service. If the service has none, it returns the id of the
- * version that a guard compared version `id` with. Throws `FeedsyncError` (1) if there is no such version.
+ * olderId returns the id of the feed's version on the service, or else of the version that a guard compared version
+ * `id` with. Throws `FeedsyncError` (1) if the service has no version of the feed and no guard compared version `id`.
  */
 function olderId(history: HistoryReader, { feed, id }: Pick<Version, 'feed' | 'id'>): number {
   const older = history.onService(feed)?.id ?? history.difference(id)?.older ?? null
@@ -182,7 +182,6 @@ export async function changeOf(
   }
 }
 
-/** sideName names one side in a sentence. */
 function sideName({ id, path }: DiffSide): string {
   return id === null ? path : `version ${id}`
 }

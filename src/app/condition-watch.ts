@@ -11,7 +11,6 @@ import type { AlertDesk } from '../ops/alerts/desk.ts'
 import { whyDiskFull, whyDiskReadOnly } from '../ops/disk.ts'
 import { KINDS } from '../ops/problem-kinds.ts'
 
-/** WatchParts is what watchConditions looks at each second, and the conditions and alerts that it tells. */
 interface WatchParts {
   alerts: Pick<AlertDesk, 'sendDue'>
   clock: Clock
@@ -63,8 +62,8 @@ function reportHungReads(reads: readonly HungPath[], now: number, conditions: Co
 }
 
 /**
- * watchConditions looks at the disk and at hung reads, ends conditions whose lifetime is over, and sends alerts about
- * the others. It goes on until it is disposed, even if the daemon's loop hangs.
+ * watchConditions looks each second at the disk and at hung reads, ends conditions whose lifetime is over, and sends
+ * alerts. It goes on until it is disposed, even if the daemon's loop hangs.
  */
 export function watchConditions(
   { alerts, clock, conditions, hungReads, stateDirectory }: WatchParts,

@@ -80,7 +80,7 @@ async function checkCredentials(
   return warning(`${client.origin} has no way to check credentials (${status})`, hint)
 }
 
-/** accountOfRules returns the first partner account that a rule names without a placeholder; null if there is none. */
+/** accountOfRules returns the first partner account of a rule that has no placeholder; null if no rule has one. */
 function accountOfRules(feeds: Config['feeds']): string | null {
   const ruled = feeds.map(({ partnerAccount }) => partnerAccount)
   return ruled.find((name) => name !== null && !hasPlaceholder(name)) ?? null

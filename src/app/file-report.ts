@@ -23,7 +23,7 @@ export interface FileReport {
   offset: number | null
   line: number | null
   column: number | null
-  /** Why a guard would hold the file; null if none would. */
+  /** Why a guard would hold the file; null if no guard would hold it. */
   held: string | null
   /** The second most likely path of the postings; null if the choice was clear, or configured. */
   runnerUp: RunnerUp | null

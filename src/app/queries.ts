@@ -26,7 +26,7 @@ export function overdueFeeds(
   return history.list({}).filter((version) => expected(version).overdue)
 }
 
-/** sendTestAlerts sends a test message to every alert receiver, one after the other, and returns which ones got it. */
+/** sendTestAlerts sends a test message to each alert receiver in turn, and returns the result of each. */
 export async function sendTestAlerts(
   config: Config,
   { clock, env }: { clock: Clock; env: NodeJS.ProcessEnv },
@@ -48,9 +48,9 @@ export async function sendTestAlerts(
 }
 
 /**
- * checkFiles checks files offline, one after the other, and judges them as the daemon would. Without `config` it finds
- * records and fields by itself and knows no earlier versions. `named` is the feed that a person named; null if the
- * rules name the feed.
+ * checkFiles checks files offline, one after the other, and judges them as the daemon would. If `config` is null, it
+ * detects records and fields, and compares no file with an earlier version. `named` is the feed that a person gave
+ * with --feed; null if the rules name the feed.
  */
 export async function* checkFiles(
   files: readonly string[],
@@ -85,8 +85,8 @@ export function feedsByPath(files: readonly string[], config: Config | null): st
 }
 
 /**
- * pathInInbox returns the path of a file as the history names it: relative to the inbox, or absolute outside of it.
- * Without a configuration there is no inbox, and the path stays as it was typed.
+ * pathInInbox returns the path of a file as the history names it: relative to the inbox, or absolute outside of it. If
+ * `config` is null, it returns `file` unchanged.
  */
 export function pathInInbox(config: Config | null, file: string): string {
   if (config === null) return file
@@ -103,7 +103,7 @@ export function noVersion(id: number, newest: number | null): string {
 /** Refused is thrown when a decision or a question does not apply to a version. Nothing was written. */
 export class Refused extends FeedsyncError {}
 
-/** existingVersion returns the version with this id. Throws `Refused` (64) if there is none. */
+/** existingVersion returns the version `id`. Throws `Refused` (64) if the history has no version with this id. */
 export function existingVersion(history: VersionReads, id: number): Version {
   const version = history.version(id)
   if (version !== null) return version

@@ -11,8 +11,8 @@ import type { UnitState } from '../ops/report.ts'
 const TIMEOUT_MS = 2 * SECOND
 
 /**
- * unitState returns the unit that has this configuration, and how it ended last; null if no unit has it. The end is
- * null, which means unknown, without `asksSystemd` or if systemd does not answer.
+ * unitState returns the systemd unit that runs the daemon with this configuration, and the result of its last run; null
+ * if no unit runs it. The result is null if `asksSystemd` is false or systemd does not answer.
  */
 export function unitState(
   commandLine: CommandLine,
@@ -37,8 +37,8 @@ export function unitState(
 }
 
 /**
- * unitOfRun returns the unit that starts the command `run`; null if no unit does. A command that names no configuration
- * uses the file `configured`.
+ * unitOfRun returns the systemd unit that starts the daemon with the command `run`; null if no unit runs it.
+ * `configured` is the configuration file of a command that names no file.
  */
 export function unitOfRun(run: string, configured = DEFAULT_FILE): string | null {
   const [, file = configured] = /^feedsyncd run(?: --config (\S+))?$/.exec(run) ?? [null, '']

@@ -36,7 +36,6 @@ const LONGEST_PATH = 32
 export function checkCommand(context: Context): Command {
   return define<{ feed?: string }>(context, 'check', TEXT, async (call, paths: string[]) => {
     const { config: flag, feed = null, json } = call.options
-    // Without a configuration, the check finds records and fields by itself.
     const config = readConfigIfThere(context, flag)
     const files: FileReport[] = []
     for await (const report of checkFiles(paths, config, feed)) {

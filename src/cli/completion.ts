@@ -1,6 +1,5 @@
 // feedsyncd completion prints a script for a shell. The script is made from the command table, so that no command is
-// missing. While a person types, the script runs `feedsyncd completion ids` to get ids from the state directory; in the
-// same way it gets feeds, names and keys.
+// missing. While a person types, the script runs `feedsyncd completion ids` (or `feeds`, ...) to get values.
 
 import { Argument, Command } from 'commander'
 import { openStatus } from '../app/open-status.ts'
@@ -77,7 +76,7 @@ function placesOf(root: Command): CommandPlace[] {
   return visit(root, [])
 }
 
-/** kindOf returns the kind of value that a command takes; null for another, such as an id that only the service has. */
+/** kindOf returns the kind of value that a command takes; null if its values are not completed. */
 function kindOf(
   { registeredArguments }: Command,
   [group]: readonly string[],

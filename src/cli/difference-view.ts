@@ -36,7 +36,6 @@ export function differenceText(
   return shown.join('\n')
 }
 
-/** Fact is a line: the kind whose colour it has, its name and its text. */
 type Fact = [kind: DifferenceKind | 'none', name: string, text: string]
 
 /** groups returns a line for campaigns, states and cities: the values with the most postings of this kind. */

@@ -46,7 +46,7 @@ export function doctorCommand(context: Context): Command {
   }).option('--offline', 'send no requests to the service')
 }
 
-/** exitCodeOf returns the code of the worst problem: what an operator must fix comes before what can pass by itself. */
+/** exitCodeOf returns the code of the worst problem: one that an operator must fix is worse than one that can pass. */
 function exitCodeOf(findings: readonly DoctorFinding[]): number {
   const found = findings.filter(({ verdict }) => verdict === 'problem')
   const order = [EXIT.config, EXIT.credentials, EXIT.failed, EXIT.temporary]

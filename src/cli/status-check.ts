@@ -24,7 +24,7 @@ const CODES = {
   info: [0, 'OK'],
 } as const
 
-/** statusCheck returns the worst severity as an exit code, and a line with all problems, or facts if there are none. */
+/** statusCheck returns the worst severity as an exit code, and a line with the problems or, without any, with facts. */
 export function statusCheck({ daemon, problems, uploads }: StatusReport, now: number): Checked {
   const [code, word] = CODES[worst(problems) ?? 'info']
   const reported = problems.filter(({ severity }) => severity !== 'info').map(firstLine)

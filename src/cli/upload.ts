@@ -103,8 +103,7 @@ export function uploadCommand(context: Context): Command {
 /**
  * chosenFeed returns the feed that the person named, as the history names it; null if the rules name the feed. Throws
  * `FeedsyncError` (64) for a file outside the inbox without --feed, because it would be a new feed without guards, and
- * for an unknown feed without --new. The error lists the known feeds. It suggests none of them, because a guess could
- * replace another feed.
+ * for an unknown feed without --new. The error suggests no feed, because a guess could replace another feed.
  */
 function chosenFeed({ config, options }: Upload, path: string): string | null {
   const { feed: given = null, new: isNew = false } = options
@@ -228,9 +227,8 @@ function isNext(history: History, { feed, nextAttemptAt, state }: Version, now: 
 }
 
 /**
- * openAsRoot opens the file while this process is still root, and returns its descriptor; undefined if the process is
- * not root or cannot open the file. Later the process runs as the owner of the state directory, who often cannot read a
- * file outside the inbox. The descriptor is closed when the process ends.
+ * openAsRoot returns a descriptor of the file, open until the process ends; undefined if the process is not root or
+ * cannot open the file. The owner of the state directory, as whom the process delivers the file, often cannot read it.
  */
 function openAsRoot(source: string): number | undefined {
   if (process.geteuid?.() !== 0) return undefined

@@ -26,7 +26,7 @@ export interface FeedRule {
 /** RuleFor returns the feed of a path, as `feedFor` does. `named` is the feed that a person named for the file. */
 export type RuleFor = (path: string, named?: string | null) => FeedRule
 
-/** The compiled pattern of each rule. It is kept, because a scan asks for every file. */
+/** The compiled patterns of rules, kept because a scan asks for every file. */
 const matchers = new WeakMap<FeedConfig, CapturingMatcher>()
 
 /**
@@ -57,7 +57,7 @@ function ruleOfPath(rules: readonly FeedConfig[], path: string): FeedRule | null
 
 /**
  * ruleOfName returns the feed `named` with the settings of the first rule that has this name, or else of the first rule
- * whose name with captures can become this name; null if there is no such rule.
+ * whose name with captures can become this name; null if no rule can give this name.
  */
 function ruleOfName(rules: readonly FeedConfig[], named: string): FeedRule | null {
   const found =

@@ -30,7 +30,7 @@ export function findConfig(flag: string | undefined, env: NodeJS.ProcessEnv): st
 /**
  * loadConfig reads and checks the whole file. Each line of `warnings` is about something that is allowed and usually a
  * mistake. It throws `ConfigProblems` with all mistakes, and `FeedsyncError` (78) if the file is missing, cannot be
- * read, or is not UTF-8. All lines begin with `file` as it was given.
+ * read, or is not UTF-8. All lines begin with `file`.
  */
 export function loadConfig(
   file: string,

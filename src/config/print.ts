@@ -28,9 +28,7 @@ export function printableConfig(config: Config): Record<string, unknown> {
   }
 }
 
-/**
- * written gives durations a unit and the key that they have in the file: `rescanMs` becomes `rescan`. It omits nulls.
- */
+/** written gives durations a unit and the key of the file (`rescanMs` becomes `rescan`), and omits nulls. */
 function written(values: object): Record<string, unknown> {
   const given = Object.entries(values).filter(([, value]) => value !== null)
   return Object.fromEntries(

@@ -23,7 +23,7 @@ const TEXT_EXPECTED = 'expected text; put it in quotes'
 export const matching = (pattern: RegExp, expected: string, other = expected) =>
   z.string(other).regex(pattern, expected)
 
-/** text is a text that is not empty and has no control characters. */
+/** text is not empty and has no control characters. */
 export const text = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected text on one line, not empty', TEXT_EXPECTED)
 
@@ -33,7 +33,7 @@ export const headerText = () => {
   return matching(/^[!-~]([ -~]*[!-~])?$/, expected, TEXT_EXPECTED)
 }
 
-/** path is a path that is absolute, or relative to the folder of the configuration file. */
+/** path is absolute, or relative to the folder of the configuration file. */
 export const path = () =>
   matching(/^[^\x00-\x1f\x7f]+$/, 'expected a path on one line, not empty', 'expected a path')
 

@@ -57,15 +57,15 @@ export const usageError = (message: string, hint: string) =>
 
 interface NameHelp {
   known: readonly string[]
-  /** A command that only shows something. The nearest name is a guess, so no other command may get it. */
+  /** A command that only shows something, because the nearest name is a guess. */
   look?: LookForm
-  /** The hint if there is no near name or no `look`. */
+  /** The hint if no known name is near, or `look` is not given. */
   next?: string
 }
 
 /**
- * unknownName returns the error (64) for a name that does not exist. It says the nearest of the `known` names, and its
- * hint is the command `look` with this name.
+ * unknownName returns the error (64) for a name that does not exist, with the nearest of the `known` names. Its hint is
+ * the command `look` with the nearest name.
  */
 export function unknownName(
   what: string,
