@@ -39,10 +39,7 @@ const UNIT_DIRECTORY = '/run/feedsyncd'
 const MOST_BYTES = 64 * 1024 * 1024
 const READ_WITHOUT_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK
 
-/**
- * DaemonFile holds the daemon's state. The constructor and each update write the state to the file, unless `writesFile`
- * is false.
- */
+/** DaemonFile holds the daemon's state, which the constructor and each update write to the file. */
 export class DaemonFile {
   readonly #env: NodeJS.ProcessEnv
   readonly #stateDirectory: string
@@ -60,7 +57,7 @@ export class DaemonFile {
     logFile = null,
   }: {
     env: NodeJS.ProcessEnv
-    /** False for a command that is not the daemon: only memory has its state. */
+    /** False for a command that is not the daemon: its state stays in memory. */
     writesFile: boolean
     pid: number
     stateDirectory: string
@@ -146,7 +143,7 @@ export function readDaemonFile(
   return { ...last, alive: false, conditions, uploads: {} }
 }
 
-/** runtimeDirectory returns the first folder that systemd made for the unit; an empty text if there is none. */
+/** runtimeDirectory returns the first folder that systemd made for the unit; an empty text outside of a unit. */
 export function runtimeDirectory({ RUNTIME_DIRECTORY = '' }: NodeJS.ProcessEnv): string {
   return RUNTIME_DIRECTORY.split(':')[0] ?? ''
 }

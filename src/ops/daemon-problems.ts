@@ -83,10 +83,7 @@ function downProblem({ daemon }: ProblemFacts, asked: Asked): FoundProblem {
   return { ...found, says, next: [{ command: startCommand(daemon, asked) }] }
 }
 
-/**
- * whyUnitEnded returns why the unit failed and what to do; null if the unit ended well or systemd does not say how it
- * ended.
- */
+/** whyUnitEnded returns why the unit failed and what to do; null if the unit ended well or systemd does not know. */
 function whyUnitEnded(
   unit: UnitState,
   { commandLine }: Asked,

@@ -63,7 +63,7 @@ function largest(group: Group, { values }: GroupSummary): string[] {
     )
 }
 
-/** gone counts the values that have no posting any more: `all of 2 cities`. */
+/** gone counts the values that have lost all of their postings: `all of 2 cities`. */
 function gone(group: Group, { gone: count }: GroupSummary): string[] {
   const [one, several] = NOUNS[group]
   return count === 0 ? [] : [`all of ${countOf(count)} ${count === 1 ? one : several}`]

@@ -7,16 +7,14 @@ import type { DaemonState } from './port.ts'
 import type { DaemonReport, PauseReports, ServiceReport, SkippedReport } from './report.ts'
 import { type Circumstances, factsOf, type VersionFacts, withProbeTime } from './version-report.ts'
 
-/**
- * ProblemFacts is the part of the report of `status` that the judgement needs, with only the versions that it judges.
- */
+/** ProblemFacts is the part of the report of `status` that the judgement needs. */
 export interface ProblemFacts extends PauseReports {
   daemon: DaemonReport
   service: ServiceReport
   skipped: readonly SkippedReport[]
   /** The versions that can be a problem, in the order of `judgedVersions`. */
   versions: readonly VersionFacts[]
-  /** The daemon's last look at the campaigns; null if there was none. */
+  /** The daemon's last look at the campaigns; null if it has not looked at them. */
   campaigns: CampaignRun | null
 }
 

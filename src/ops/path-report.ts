@@ -13,7 +13,7 @@ import type { Circumstances } from './version-report.ts'
 export interface PathReport extends Because {
   path: string
   feed: string
-  /** The version that the file at this path became or will become; null if there is none. */
+  /** The version that the file at this path became or will become; null if no version is known for it. */
   upload: UploadReport | null
 }
 

@@ -11,8 +11,8 @@ export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 export const MOST_IDS = 30
 
 /**
- * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the id of the version is the
- * only thing that the command names: then the steps of other versions differ only by this id.
+ * Step is a plain sentence, or a command that can be pasted into a shell. `form` is set if the command is the same for
+ * another version, except for the id of the version.
  */
 export type Step = { says: string } | { command: string; form?: DecisionForm | 'show <what>' }
 

@@ -85,7 +85,7 @@ interface PauseReport {
 }
 
 export interface PauseReports {
-  /** The pause of all feeds; null if there is none. */
+  /** The pause of all feeds; null if nobody has paused all feeds. */
   paused: PauseReport | null
   pausedFeeds: (PauseReport & { feed: string })[]
 }

@@ -62,7 +62,7 @@ function onService(history: HistoryReader, feed: string): OnService | null {
   return stored && { ...stored, uploadedAt: isoTime(stored.uploadedAt) }
 }
 
-/** This many names are enough to see their pattern. */
+/** How many files of a dated feed are named: enough to see the pattern of their names. */
 const MOST_FILES = 10
 
 /** FeedReport is what is known of one feed. */

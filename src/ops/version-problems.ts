@@ -71,9 +71,7 @@ function ofAccounts(versions: readonly VersionFacts[], asked: Asked): FoundProbl
   )
 }
 
-/**
- * afterLoss returns one problem for all feeds that are held because the history was lost, with the one command for all.
- */
+/** afterLoss returns one problem, with one command, for all feeds that are held because the history was lost. */
 function afterLoss(versions: readonly VersionFacts[], { commandLine }: Asked): FoundProblem[] {
   const held = versions.filter(({ guard, state }) => state === 'held' && guard === 'history-lost')
   const [first] = held
@@ -133,7 +131,7 @@ function ofVersion(version: VersionFacts, asked: Asked): FoundProblem[] {
   return found
 }
 
-/** JudgedState is the part of a version's facts that can be a problem by itself. */
+/** JudgedState has the facts that decide how bad the state of a version is. */
 export interface JudgedState {
   state: State
   reasonCode: string | null
@@ -141,9 +139,7 @@ export interface JudgedState {
   refusals: number
 }
 
-/**
- * codeOf returns the code of the problem that the state of a version stands for; null if the state is not a problem.
- */
+/** codeOf returns which kind of problem the state of a version is; null if the state is not a problem. */
 function codeOf(version: JudgedState): ProblemCode | null {
   const { refusals, state } = version
   switch (state) {

@@ -75,8 +75,8 @@ function rowReport(version: Version): RowReport {
 }
 
 /**
- * withPause returns a queued version with the reason and the end of the pause that stops it; any other version is
- * returned as it is. Rows do not store this reason, because thousands of versions can wait for one pause.
+ * withPause adds to a queued version the reason and the end of the pause that stops it. Rows do not store this reason,
+ * because thousands of versions can wait for one pause.
  */
 function withPause(version: Version, pauses: InForce = NOT_PAUSED): Version {
   const pause = version.state === 'queued' ? pauses.of(version.feed) : null
@@ -165,7 +165,7 @@ export function factsOf(
 
 const idAndPath = (version: Version | null) => version && { id: version.id, path: version.path }
 
-/** A larger number of refusals is not counted. */
+/** Largest number of refusals that refusalsOf counts. */
 const MOST_REFUSALS = 50
 
 /**
@@ -185,9 +185,8 @@ interface ServiceOutage {
 }
 
 /**
- * withProbeTime returns a queued version with the time of the next probe and the reason for it, if the probe comes
- * after the next attempt; any other version is returned as it is. Rows do not store this time, because thousands of
- * versions can wait for one probe.
+ * withProbeTime adds to a queued version the time of the next probe and the reason for it, if the probe comes after the
+ * next attempt. Rows do not store this time, because thousands of versions can wait for one probe.
  */
 export function withProbeTime(version: Version, live: ServiceOutage | null): Version {
   const { nextAttemptAt, reason, reasonCode, state } = version

@@ -89,7 +89,6 @@ function joined(one: KeyedChange, other: KeyedChange): KeyedChange {
   return { ...one, says: both('says'), reason: both('reason'), mark: both('mark') }
 }
 
-/** ReceiverView is what `changesFor` needs: what a receiver wants and knows, and the current problems. */
 interface ReceiverView {
   /** The events that the receiver wants. */
   on: readonly AlertEvent[]
@@ -152,7 +151,7 @@ function hasEnded(
 /** The states of a service that works again. */
 const WORKING: readonly string[] = ['ok', 'degraded']
 
-/** The key of a restart by the watchdog. Such a restart ends at once, so alerts do not report its end. */
+/** The key of a restart by the watchdog, which ends at once, so alerts do not report its end. */
 const WATCHDOG_RESTART = JSON.stringify(['daemon', 'watchdog-restart'])
 
 /**
@@ -203,7 +202,6 @@ function changeOf(event: AlertEvent, facts: Partial<KeyedChange>): KeyedChange {
   return { event, ...NO_FACTS, key, mark: '', ...facts }
 }
 
-/** factsOf returns the facts of a version that a change shows. */
 function factsOf({
   column,
   feed,

@@ -19,10 +19,7 @@ import { type AlertFailure, type SendAlert, targetName } from './senders.ts'
 const PAUSE_MS = 30 * SECOND
 /** Shortest time between two checks of the problems. */
 const CHECK_GAP_MS = SECOND
-/**
- * Longest time between two checks of the problems. Some problems, such as a late feed, begin without a change of any
- * state.
- */
+/** Longest time between two checks of the problems. Some, such as a late feed, begin without a change of state. */
 const CHECK_MS = 30 * SECOND
 const RETRY_MS = 5 * SECOND
 /** Up to this many failures in a row are retried without a report. */
@@ -99,7 +96,6 @@ export class AlertDesk {
     await this.#messagesEnded()
   }
 
-  /** #messagesEnded resolves when no message is being sent. */
   async #messagesEnded(): Promise<void> {
     await Promise.all(this.#receivers.map(({ sending }) => sending))
   }
@@ -155,7 +151,6 @@ export class AlertDesk {
     }
   }
 
-  /** #tell sends one message, and records that the receiver knows its changes. */
   async #tell(receiver: Receiver, changes: KeyedChange[], signal: AbortSignal): Promise<void> {
     const { target, sequence } = receiver
     const message = alertMessage(changes, { at: this.#clock.now(), sequence, ...this.#origin })

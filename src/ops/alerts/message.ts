@@ -22,7 +22,7 @@ export interface AlertMessage {
   subject: string
   /** The whole message, one line for each change. Chat services show the field `text`. */
   text: string
-  /** Address of the status page; null if there is none. */
+  /** Address of the status page; null if the page is off or has no fixed address. */
   page: string | null
   /** Number of all changes; `changes` holds the first 100. */
   count: number
@@ -32,7 +32,7 @@ export interface AlertMessage {
 /** MessageOrigin is the host that a message comes from. */
 export interface MessageOrigin {
   host: string
-  /** Address of the status page; null if there is none. */
+  /** Address of the status page; null if the page is off or has no fixed address. */
   page: string | null
   commandLine: CommandLine
 }

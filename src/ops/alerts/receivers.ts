@@ -15,9 +15,7 @@ export interface Receiver extends KnownToReceiver {
   sending: Promise<void> | null
 }
 
-/**
- * restoreReceivers restores each receiver from the history, which forgets the receivers that are no longer configured.
- */
+/** restoreReceivers restores each receiver from the history, which forgets receivers that are not configured. */
 export function restoreReceivers(history: History, targets: readonly AlertTarget[]): Receiver[] {
   const receivers = targets.map((target, index): Receiver => {
     const id = idOf(target, targets.slice(0, index))

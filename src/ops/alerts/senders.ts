@@ -124,9 +124,7 @@ function killGroup(pid: number | undefined): void {
   signalGroup(pid, 'SIGKILL')
 }
 
-/**
- * signalGroup sends a signal to a process group. It returns false if there is no process in the group to receive it.
- */
+/** signalGroup sends a signal to a process group. It returns false if the group has no process. */
 function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)

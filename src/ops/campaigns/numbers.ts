@@ -25,10 +25,7 @@ export function totalsOf(all: readonly (Coverage | null)[]): CampaignNumbers {
 export const budgetText = ({ budget, isMonthly }: Coverage): string | null =>
   budget === null ? null : `${groupedMoney(budget)}${isMonthly ? ' a month' : ''}`
 
-/**
- * countText writes our own count of postings, as `at most 57` if the service might have fewer of them; null if there is
- * no count.
- */
+/** countText writes our own count of postings, as `at most 57` if the service might have fewer; null if unknown. */
 export const countText = ({ counted: ours, isAtMost }: CampaignNumbers) =>
   ours === null ? null : `${isAtMost ? 'at most ' : ''}${countOf(ours)}`
 

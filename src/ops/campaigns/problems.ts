@@ -10,12 +10,9 @@ import type { FoundProblem, Problem } from '../problem.ts'
 import type { ProblemCode } from '../problem-kinds.ts'
 import type { CampaignRun, CampaignSeen } from './run.ts'
 
-/**
- * A person is told when an entry has waited this long for `campaigns apply`, or the service has not answered for this
- * long.
- */
+/** A person is told after this time that an entry waits for `campaigns apply`, or that the service does not answer. */
 const GRACE_MS = HOUR
-/** The daemon sends targeting itself, so a person is told only when it has not managed to for this long. */
+/** The daemon sends targeting itself, so a person is told only when a change was not sent for this long. */
 const PENDING_MS = 2 * HOUR
 /** The daemon looks at the campaigns each hour. After this time its last look is late. */
 const LATE_LOOK_MS = 3 * HOUR

@@ -37,7 +37,7 @@ export function notReached({ reason, why }: NoAnswer): CheckAnswer {
   return problem(says, fix, EXIT.temporary)
 }
 
-/** checkNoProxy finds entries of NO_PROXY that cannot be used; null if there are none, or there is no proxy. */
+/** checkNoProxy names entries of NO_PROXY that cannot be used; null if all can be used, or no proxy is set. */
 export function checkNoProxy(env: NodeJS.ProcessEnv): CheckAnswer | null {
   const { unusable } = readNoProxy(env)
   const hasProxy = ['HTTPS_PROXY', 'HTTP_PROXY'].some(

@@ -21,9 +21,9 @@ const PROGRAMS = ['/usr/bin/systemd-notify', '/bin/systemd-notify']
 const TIMEOUT = 5 * SECOND
 
 /**
- * createNotifier returns a function that sends messages to systemd; null if systemd expects none, or if there is no way
- * to send them, which it logs. `pid` is the id of this process: LISTEN_PID names the process for which systemd opened
- * the descriptors that this process inherited.
+ * createNotifier returns a function that sends messages to systemd; null if systemd expects none, or if they cannot be
+ * sent, which it logs. `pid` is the id of this process. A descriptor that systemd opened counts only if LISTEN_PID is
+ * this id.
  */
 export function createNotifier({
   env,
@@ -69,7 +69,7 @@ export function createNotifier({
   }
 }
 
-/** openedDescriptor returns the descriptor for messages that systemd opened for this process; null if there is none. */
+/** openedDescriptor returns the descriptor for messages, which systemd opened; null if it opened none for `pid`. */
 function openedDescriptor(env: NodeJS.ProcessEnv, pid: number): number | null {
   if (env.LISTEN_PID !== String(pid)) return null
   const index = (env.LISTEN_FDNAMES ?? '').split(':').indexOf('notify')

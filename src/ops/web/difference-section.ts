@@ -23,10 +23,7 @@ const TITLES: Record<DifferenceKind, string> = {
 /** MOST_BARS is how many versions the picture shows. */
 export const MOST_BARS = 20
 
-/**
- * differenceSection returns null if the version has no difference. `versions` are the last versions of the feed, newest
- * first.
- */
+/** differenceSection returns null if the version has no difference. `versions` are the feed's, the newest first. */
 export function differenceSection(
   { difference, id, state }: ShowReport,
   versions: readonly UploadReport[],

@@ -71,7 +71,7 @@ interface Table {
   rows: readonly Markup[]
 }
 
-/** table makes a table. A column whose name begins with `#` is aligned right, and its heading has no `#`. */
+/** table aligns a column right if its name begins with `#`, and shows the name without `#`. */
 export function table({ columns, label, name, rows }: Table): Markup {
   const heads = columns.map((column) =>
     column.startsWith('#')
@@ -112,10 +112,7 @@ export function versionLink(id: number, text = `version ${id}`): Markup {
   return html`<a href="/version?id=${id}">${text}</a>`
 }
 
-/**
- * changesText shows the postings added, removed and changed since the version before as `+3 −1 ~2`; null if the changes
- * are not known.
- */
+/** changesText shows postings added, removed and changed since the version before, as `+3 −1 ~2`; null if unknown. */
 export function changesText(changes: PostingChanges | null): Markup | null {
   if (changes === null) return null
   const { added, removed, changed } = changes
@@ -134,8 +131,8 @@ export function story(upload: UploadReport | ShowReport, context: PageContext): 
 }
 
 /**
- * stored shows when the file left the folder, or else which version of the feed the service has; null if this is the
- * version itself, or if the service has none and nobody needs to know.
+ * stored shows when the file left the folder, or else which version of the feed the service has; null if the service
+ * has this version, or has no version and this version needs no person.
  */
 function stored(upload: UploadReport | ShowReport, now: number): Markup | null {
   const { id, leftAt, maybeOnService, onService } = upload

@@ -81,7 +81,6 @@ function vitals(
 </dl>`
 }
 
-/** section returns null if there are no entries. */
 function section(name: string, entries: number, body: Markup | null): Markup | null {
   if (entries === 0 || body === null) return null
   return html`<section><h2>${name} <span class="dim">${count(entries)}</span></h2>${body}</section>`

@@ -20,10 +20,7 @@ export interface Point extends TimedValue {
 /** Space at the edges, so that dots there are not cut. */
 const MARGIN = 4
 
-/**
- * sparkline draws a line as small as a word, from 0 to the largest value, with one step for each version; null if fewer
- * than two values are known.
- */
+/** sparkline draws values as a line as small as a word, from 0 to the largest; null if fewer than two are known. */
 export function sparkline(values: readonly (number | null)[]): Markup | null {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return null

@@ -57,7 +57,7 @@ export function headlineOf(problems: readonly Problem[], feeds: number): string 
   return `${counts.join(' and ')} ${isOne ? 'needs' : 'need'} attention`
 }
 
-/** problemCards returns the problems as a list of cards, with one card for alike problems; null if there are none. */
+/** problemCards returns the problems as cards, with one card for alike problems; null if `problems` is empty. */
 export function problemCards(
   problems: readonly Problem[],
   uploads: readonly UploadReport[],
@@ -90,7 +90,6 @@ function card(
 <p class="reason">${sentence(first.says)}</p>${others.length === 0 && upload !== undefined ? about(upload, context.now) : null}${steps(next)}</li>`
 }
 
-/** headingOf shows the name of a problem's subject; null if the subject has no name. */
 function headingOf(problem: Problem): Markup | null {
   if (subjectName(problem.subject) === '') return null
   return html`<h3 class="name">${nameOf(problem)}</h3>`
