@@ -9,8 +9,7 @@ import { isWithin } from '../lib/files.ts'
 
 /**
  * backUpHistory copies the history to the file `to` and returns the size of the copy in bytes. Throws `FeedsyncError`
- * (64) if `to` is a file that feedsyncd itself needs, and the errors of `backUp`. `configFile` is the file of the
- * configuration.
+ * (64) if `to` is a file that feedsyncd itself needs, such as `configFile`, and the errors of `backUp`.
  */
 export function backUpHistory(
   config: Config,

@@ -67,10 +67,7 @@ function copyOf(
   })
 }
 
-/**
- * keptCopy returns the absolute path of the kept copy of a version. Throws `FeedsyncError`: 64 for an unknown id, 1
- * without a copy.
- */
+/** keptCopy returns the absolute path of a kept copy. Throws `FeedsyncError`: 64 for an unknown id, 1 if not kept. */
 export function keptCopy(config: Config, id: number): string {
   using history = openHistoryReader({ file: historyFile(config) })
   const known = existingHistory(history)

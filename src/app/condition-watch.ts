@@ -46,10 +46,7 @@ export function createConditions({ clock, log, notifyOperator }: ConditionParts)
   return conditions
 }
 
-/**
- * reportHungReads sets the condition `read-stuck` if a read has not returned for two minutes, and names the oldest such
- * read. It clears the condition if all reads return.
- */
+/** reportHungReads sets the condition `read-stuck`, with the oldest read that hangs, or clears it if none hangs. */
 function reportHungReads(reads: readonly HungPath[], now: number, conditions: Conditions): void {
   const [first, ...others] = longest(reads, now, READ_STUCK_MS)
   if (first === undefined) {

@@ -34,9 +34,8 @@ export function openForDecisions(config: Config, clock: Clock) {
 }
 
 /**
- * carryOut records what a person decided about a version (`deed`) and returns the version as it is afterwards; for
- * `restore` it returns the new version. Throws `Refused` if the deed does not apply to the version, or no version has
- * this id.
+ * carryOut records the `deed` of a person and returns the version as it is afterwards; for `restore` it returns the new
+ * version. Throws `Refused` if the deed does not apply to the version, or no version has this id.
  */
 export function carryOut(
   history: History,

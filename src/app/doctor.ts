@@ -98,10 +98,7 @@ function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptio
   }
 }
 
-/**
- * findingOf words a problem as `status` does. If no daemon runs, `doctor` can still exit 0, because all of its checks
- * work without a daemon.
- */
+/** findingOf words a problem as `status` does. `doctor` can exit 0 without a daemon: its checks do not need one. */
 export function findingOf(found: Problem): CheckFinding {
   const { code, next, severity, subject } = found
   const [reason, hint] = [firstLine(found), stepText(next) ?? hintWith(null, commandFor('status'))]

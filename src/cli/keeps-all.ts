@@ -13,8 +13,8 @@ export function heldAsFurther(history: History, ids: readonly number[]): Version
 }
 
 /**
- * accountsToKeep asks the person whether the service keeps all feeds of the accounts of these versions. It returns the
- * accounts after a yes, and none after a no. It does not ask about a version that is held only for its name.
+ * accountsToKeep asks whether the service keeps all feeds of the accounts of these versions, and returns the accounts
+ * after a yes. It does not ask about a version that is held only for its name.
  */
 export async function accountsToKeep(
   { config, context }: Call<unknown>,

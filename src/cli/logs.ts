@@ -61,8 +61,8 @@ export function logsCommand(context: Context): Command {
 }
 
 /**
- * printLines prints the lines of a source as `shown` returns them, and returns their number. It leaves out a line if
- * `shown` returns null. Throws `FeedsyncError` (1) if the source cannot be read.
+ * printLines prints each line of a source for which `shown` returns a text, and returns their number. Throws
+ * `FeedsyncError` (1) if the source cannot be read.
  */
 async function printLines(
   context: Context,

@@ -5,9 +5,7 @@ import { capturingMatcher, globMatcher } from '../lib/glob.ts'
 import { isLoopback } from '../lib/http-text.ts'
 import type { Config } from './config.ts'
 
-/**
- * configAdvice returns one sentence, with the configuration key in front, for each thing that is probably not meant.
- */
+/** configAdvice returns one sentence, which begins with a key, for each setting that is probably a mistake. */
 export function configAdvice(config: Config): string[] {
   return [...exposed(config), ...folders(config), ...rulesWithoutPaths(config)]
 }

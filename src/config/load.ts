@@ -56,10 +56,7 @@ export function loadConfig(
   return { config, warnings: lines(warnings) }
 }
 
-/**
- * placeholderConfig returns defaults and the state directory, for commands that only read the history while the file
- * has mistakes.
- */
+/** placeholderConfig is for commands that only read the history while the configuration file has mistakes. */
 export function placeholderConfig(
   file: string,
   stateDirectory: string,

@@ -10,9 +10,7 @@ import { type BrokenRule, valueAt } from '../lib/yaml-problems.ts'
 /** Links says whether the links in paths are followed. Following a link reads the disk of a folder, which can hang. */
 export type Links = 'followed' | 'as-written'
 
-/**
- * brokenRules returns the broken rules of a file, with the path of the key of each; `base` is the folder of the file.
- */
+/** brokenRules returns the broken rules of a file, with the key of each; `base` is the folder of the file. */
 export function brokenRules(raw: unknown, base: string, links: Links): BrokenRule[] {
   if (typeof raw !== 'object' || Array.isArray(raw)) return []
   return [...identity(raw), ...folders(raw, base, links), ...feeds(raw), ...alerts(raw)]

@@ -25,10 +25,7 @@ export interface Asked {
 /** DecisionFacts has the facts on which a next step depends. */
 type DecisionFacts = Omit<VersionFacts, 'attempts'>
 
-/**
- * nextSteps returns what a version waits for, what the hint of its reason says, and last the commands that decide about
- * the version.
- */
+/** nextSteps returns what a version waits for, the hint of its reason, and the commands that decide about it. */
 export function nextSteps(version: DecisionFacts, asked: Asked): Step[] {
   const { hint, overdue } = version
   const { now, commandLine } = asked

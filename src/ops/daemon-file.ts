@@ -24,10 +24,7 @@ import type { DaemonState } from './port.ts'
 interface StoredState extends DaemonState {
   /** Ticks from boot to the start of the process (proc(5), field 22); null if the system has no /proc. */
   startTicks: string | null
-  /**
-   * Absolute path of the state directory of the daemon that wrote the file. A copied state directory has a link to the
-   * file of the original, so there this path is not the path of the copy.
-   */
+  /** Absolute path of the writer's state directory: the link in a copied directory leads to the original's file. */
   stateDirectory: string
 }
 

@@ -46,9 +46,9 @@ export function pathReport(evidence: PathEvidence): PathReport | null {
 }
 
 /**
- * latestVersionId returns the id of the newest version from this path; null if there is none among the last 100
- * versions of the feed and its unread versions. A path that is settling, or whose file was moved away, has a version
- * although the history has no known file for the path.
+ * latestVersionId returns the id of the newest version from this path; null if no unread version of the feed, and none
+ * of its last 100 versions, is from this path. A path that is settling, or whose file was moved away, has a version but
+ * no known file.
  */
 function latestVersionId({ path, feed, history }: PathEvidence): number | null {
   const open = history?.list({ feed, states: UNREAD, all: true }) ?? []

@@ -11,10 +11,7 @@ import type { CampaignRun } from './campaigns/run.ts'
 import type { CheckFinding } from './doctor/finding.ts'
 import type { Problem } from './problem.ts'
 
-/**
- * CommandLine turns `release 9` into a command to paste: it adds the program's name and, if needed, the option for the
- * configuration file.
- */
+/** CommandLine turns `release 9` into a command to paste: it adds the program's name and, if needed, --config. */
 export type CommandLine = (command: Command) => string
 
 /** AlertFacts is what the daemon knows and the history does not. */

@@ -101,8 +101,8 @@ export interface VersionFacts extends RowReport, Expectation {
   /** The newest version of the feed whose upload had no answer, while nothing later is confirmed; else null. */
   maybeOnService: MaybeStored | null
   /**
-   * The version whose date is newer than the dates of the last three exports of the feed; null if there is none, or if
-   * this version is not the newest of the feed.
+   * The version whose date is newer than the dates of the last three exports of the feed; null if no version has such a
+   * date, or if this version is not the newest of the feed.
    */
   newerThanAll: { id: number; path: string } | null
 }

@@ -154,10 +154,7 @@ const WORKING: readonly string[] = ['ok', 'degraded']
 /** The key of a restart by the watchdog, which ends at once, so alerts do not report its end. */
 const WATCHDOG_RESTART = JSON.stringify(['daemon', 'watchdog-restart'])
 
-/**
- * pastCondition returns the facts of a condition that is over. The reason names the problems that daemon and service
- * still have, and is null if they have none.
- */
+/** pastCondition returns the facts of a past condition. Its reason names the problems that daemon and service have. */
 function pastCondition(key: string, now: ReadonlyMap<string, KeyedChange>): Partial<KeyedChange> {
   const [, reasonCode] = JSON.parse(key) as [AlertEvent, string]
   const left = [...now.values()].filter(({ event }) => DAEMON_EVENTS.includes(event))

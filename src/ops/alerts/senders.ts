@@ -188,9 +188,8 @@ export function chatText(text: string): string {
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/
 
 /**
- * secretOf returns the bytes that sign, and registers the secret so that no log shows it. It reads the file for each
- * message, so a changed secret counts at once. It throws if the file cannot be read, is empty, or has a whsec_ secret
- * that is not base64.
+ * secretOf returns the bytes that sign, read for each message, and registers the secret so that no log shows it. It
+ * throws if the file cannot be read, is empty, or has a whsec_ secret that is not base64.
  */
 function secretOf(file: string): Buffer {
   const secret = withoutNewline(readRegular(file, LONGEST_SECRET))

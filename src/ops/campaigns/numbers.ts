@@ -57,10 +57,7 @@ export function numbersText(numbers: CampaignNumbers & { isMonthly?: boolean }):
   ].join(', ')
 }
 
-/**
- * passedShare returns the passed part of the period, from 0 to 1; null if the begin or the end is not known, or if the
- * end is not after the begin.
- */
+/** passedShare returns the passed part of the period, from 0 to 1; null without a begin and a later end. */
 export function passedShare({ begins, ends }: Coverage, now: number): number | null {
   if (begins === null || ends === null) return null
   const [from, to] = [Date.parse(begins), Date.parse(ends)]

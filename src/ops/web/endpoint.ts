@@ -196,7 +196,7 @@ const text = (status: number, body: string): EndpointAnswer => ({
 })
 const html = (body: string, status = 200): EndpointAnswer => ({ status, type: HTML, body })
 
-/** startListening also removes the socket of a killed daemon, and lets the group connect to a socket. */
+/** startListening removes the socket of a killed daemon, listens, and lets the group connect to a socket. */
 async function startListening(server: Server, listen: Listen): Promise<void> {
   const { kind: _, ...where } = listen
   try {

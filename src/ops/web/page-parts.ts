@@ -85,10 +85,7 @@ interface ColouredState extends JudgedState {
   overdue: boolean
 }
 
-/**
- * toneOf returns the colour of a version's state: the colour of its problem, or of an overdue feed, else `good` for an
- * uploaded version and `dim` for others.
- */
+/** toneOf returns the colour of a version's state, which is the colour of its problem if the state is a problem. */
 export function toneOf({ overdue, ...version }: ColouredState): Tone {
   const severity = severityOf(version)
   if (severity === 'critical') return 'bad'

@@ -8,10 +8,7 @@ import type { EndpointSource } from './source.ts'
 /** A longer round of the main loop is hung: even a listing of 100,000 files takes only seconds. */
 const HUNG_MS = 5 * MINUTE
 
-/**
- * whyNotAlive returns why a restart might help, or null if the daemon is alive. It makes one query, and throws if
- * SQLite has an error.
- */
+/** whyNotAlive returns why a restart might help; null if the daemon is alive. It throws if SQLite has an error. */
 export function whyNotAlive(source: EndpointSource): string | null {
   source.history.count()
   const { sinceRoundMs } = source.pulse()
@@ -20,10 +17,7 @@ export function whyNotAlive(source: EndpointSource): string | null {
     : null
 }
 
-/**
- * whyNotReady returns why feeds are not read or sent: the stage of a daemon that starts or stops, else the critical
- * problems, one in each line, else that no listing has ended yet; null if feeds are read and sent.
- */
+/** whyNotReady returns why feeds are not read or sent, one reason in each line; null if feeds are read and sent. */
 export function whyNotReady(
   source: Pick<EndpointSource, 'daemon' | 'problems' | 'pulse'>,
 ): string | null {

@@ -113,10 +113,7 @@ function nameOf({ subject }: Problem): Markup {
   return subject.kind === 'feed' ? feedLink(subject.feed) : html`<bdi>${subjectName(subject)}</bdi>`
 }
 
-/**
- * about shows the progress of an upload, or which version of the feed the service has; null while the version is in
- * work.
- */
+/** about shows the progress of an upload, or what the service has of the feed; null while the version is in work. */
 function about(upload: UploadReport, now: number): Markup | null {
   const { bytes, progress, state } = upload
   if (progress !== null) return html`<p class="reason">${formatProgress(progress, bytes ?? 0)}</p>`
