@@ -23,7 +23,7 @@ import { createFormSource } from '../service/form-source.ts'
 import { keyAdvice } from '../service/key-file.ts'
 import type { FormAnswer } from '../service/port.ts'
 
-/** If the two clocks differ by more, the client dates refused requests again. `doctor` warns at half of this. */
+/** If the clocks of host and service differ by more, the client dates refused requests anew. `doctor` warns at half. */
 const SKEW_MS = 60 * SECOND
 
 /** askService yields what the checks of service and storage find. Call it only with a key that can sign. */
@@ -53,7 +53,7 @@ export async function* askService(
   }
 }
 
-/** checkCredentials asks the service to check them. The call changes nothing (specification, "Other facts"). */
+/** checkCredentials calls the service with the credentials, which changes nothing (specification, "Other facts"). */
 async function checkCredentials(
   client: ServiceClient,
   { account, keyFile }: { account: string | null; keyFile: string },

@@ -87,7 +87,7 @@ function* daemonFindings(
     yield { check: 'events', ...ok(`the folder is polled: ${modeReason}`), ...who, at: now }
 }
 
-/** problemsOfHost returns the problems of daemon and service. A history that fails gives none: it has its own check. */
+/** problemsOfHost returns the problems of daemon and service; none if the history fails, which checkHistory reports. */
 function problemsOfHost(config: Config, { clock, commandLine, env }: DoctorOptions): Problem[] {
   try {
     using status = openStatus(config, { clock, commandLine, env })

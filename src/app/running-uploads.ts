@@ -39,7 +39,7 @@ export class RunningUploads {
     this.#changed()
   }
 
-  /** moved forgets the progress of a version that is not uploading any more. */
+  /** moved forgets the progress of a version whose upload has ended. */
   moved({ id, state }: Pick<Version, 'id' | 'state'>): void {
     const known = this.#running.get(id)
     if (state === 'uploading' || known === undefined) return

@@ -94,7 +94,7 @@ function runnerUpText({ postings, records }: NonNullable<FileReport['runnerUp']>
   return `also possible: ${records}${count}, name it in records`
 }
 
-/** fieldsText returns the path of each field that was found, and the names of the others. */
+/** fieldsText returns the path of each field that was found, and the names of the fields that were not found. */
 function fieldsText({ fields }: FileReport): string {
   const found = Object.entries(fields).flatMap(([field, path]) =>
     path === null ? [] : [path === field ? field : `${field} (${shownPath(path)})`],

@@ -41,7 +41,6 @@ export function resumeCommand(context: Context): Command {
   }).argument('[feed]', 'the feed, as status names it (default: end all pauses)')
 }
 
-/** printPauses prints all pauses that now apply. */
 function printPauses({ commandLine, context, show }: Call<Options>, history: History): void {
   const now = context.clock.now()
   const pauses = pauseReports(history.pauses(now))

@@ -43,7 +43,7 @@ const NEEDS_OPERATOR: readonly ConditionCode[] = [
 ]
 const WATCH_MS = 2 * SECOND
 const CLEAR = '\u001b[2J\u001b[H'
-/** Largest number of rows on a terminal without --limit. JSON has all rows without it. */
+/** Without --limit, a terminal shows at most this many rows, and JSON has all rows. */
 const DEFAULT_LIMIT = 50
 
 export function statusCommand(context: Context): Command {

@@ -102,7 +102,6 @@ function withoutEffect(document: YamlDocument, { service, feeds }: Config): Brok
   return useless.map((path) => ({ path, reason }))
 }
 
-/** Patterns that match every path. */
 const EVERYTHING = ['**', '**/*']
 
 /** withoutAccount warns of rules and paths without a partner account, because no upload of their feeds can succeed. */

@@ -7,7 +7,7 @@ import type { VersionFacts } from './version-report.ts'
 /** DecisionForm is a form of a command that decides about versions, by their ids. */
 export type DecisionForm = Extract<Form, `${string} <id...>${string}`>
 
-/** Largest number of versions that one suggested command decides about. Further versions follow after them. */
+/** Largest number of versions that one suggested command decides about. A later command decides about the others. */
 export const MOST_IDS = 30
 
 /**

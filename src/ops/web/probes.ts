@@ -8,7 +8,7 @@ import type { EndpointSource } from './source.ts'
 /** A longer round of the main loop is hung: even a listing of 100,000 files takes only seconds. */
 const HUNG_MS = 5 * MINUTE
 
-/** whyNotAlive returns why a restart might help; null if the daemon is alive. It throws if SQLite has an error. */
+/** whyNotAlive returns why a restart might help, or null. It makes one query, so that an error of SQLite throws. */
 export function whyNotAlive(source: EndpointSource): string | null {
   source.history.count()
   const { sinceRoundMs } = source.pulse()
