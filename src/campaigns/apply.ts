@@ -6,24 +6,15 @@ import { createCampaign } from './create.ts'
 import type { Entry } from './desired.ts'
 import type { FieldChange } from './field-changes.ts'
 import { look, type Plan, type PlanItem, type PlanScope, type PlanSources } from './plan.ts'
-import type { CampaignStore } from './port.ts'
-import type { Recorder } from './recorder.ts'
 import { inParallel } from './seen.ts'
 import type { CampaignApi, CampaignFailure } from './service/port.ts'
 import { updateEntry } from './update-entry.ts'
 import { recordUsed } from './used-file.ts'
-import type { WriteResult } from './write.ts'
+import type { UpdateTools, WriteResult } from './write.ts'
 
-interface ApplyTools {
+interface ApplyTools extends Pick<UpdateTools, 'store' | 'recorder' | 'isCurrent'> {
   sources: PlanSources
   api: CampaignApi
-  store: CampaignStore
-  recorder: Recorder
-  /**
-   * isCurrent returns whether the file is still as it was read. Throws `FeedsyncError` (75) if the writer lock is lost.
-   * It is called before each write.
-   */
-  isCurrent: () => boolean
 }
 
 interface ApplyOrder extends PlanScope {
@@ -71,7 +62,7 @@ export async function apply(
   return { kind: 'applied', plan, results: waves.results }
 }
 
-/** Steps are the writes that the waves consist of. */
+/** Steps has the writes that `Waves` calls in order. */
 interface Steps {
   isCurrent: () => boolean
   bind: (items: readonly PlanItem[]) => void
@@ -82,7 +73,7 @@ interface Steps {
 
 const isDown = ({ spend }: FieldChange) => spend === 'down'
 
-/** Waves send the items in order, and stop after a failure. */
+/** Waves sends the items of a plan in waves. After a failure it sends no later wave. */
 class Waves {
   readonly results: WriteResult[] = []
   readonly #items: readonly PlanItem[]

@@ -21,10 +21,8 @@ export interface Selection {
   after: number | null
 }
 
-export interface Effects {
-  latest: readonly FeedUpload[]
-  /** True if counts are upper limits, because the service might not keep the postings of all feeds. */
-  isAtMost: boolean
+/** Effects says what targetings select in the last uploads of the feeds. */
+export interface Effects extends Pick<FeedSide, 'latest' | 'isAtMost'> {
   /** The number of all postings in the last uploads. */
   postings: number
   /** The number of postings that a targeting selects; null if it is not known, or was not among those to measure. */
