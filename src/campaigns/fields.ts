@@ -114,7 +114,10 @@ function typeOf({ type, is, none }: Spec): z.ZodType<Value, string> {
 export const isWritable = (field: CampaignField, text: string) =>
   FIELD_TYPES[field].safeParse(text).success
 
-/** Value is an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without its mark; null if there is no value. */
+/**
+ * Value is the value of a campaign's field: an amount, a date (yyyy-MM-ddThh:mm:ssZ), a word, or a name without our
+ * mark. It is null if the campaign has no value for the field.
+ */
 export type Value = Amount | string | null
 export type Values = Partial<Record<CampaignField, Value>>
 

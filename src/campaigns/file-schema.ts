@@ -36,7 +36,7 @@ export const TARGETING = block(
   'expected a block of keys, or all',
 )
 
-/** ENTRY is the type of one entry. */
+/** ENTRY is the type of one entry of the campaigns file. */
 export const ENTRY = block({
   externalCampaignId: trimmed().describe(
     'The key: the id of the campaign in your system and in your feeds. It is always part of the targeting.',
@@ -73,8 +73,8 @@ const SHAPE = {
 }
 
 /**
- * TOP is the type of the file without its entries. Each entry is parsed by itself, so that a mistake in one entry does
- * not hide the mistakes of another.
+ * TOP is the type of the campaigns file, with entries of any shape. desired.ts parses each entry with ENTRY, so that a
+ * mistake in one entry does not hide the mistakes in another.
  */
 export const TOP = block(
   { ...SHAPE, campaigns: z.array(z.unknown(), 'expected a list').optional() },

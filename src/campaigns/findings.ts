@@ -16,7 +16,7 @@ import { idAndName } from './seen.ts'
 import type { Campaign } from './service/port.ts'
 
 const MOST_OF_A_KIND = 100
-/** Only this many ids without an entry, with the most postings, are compared with the known ids. */
+/** Of the ids without an entry, only this many are compared with the known ids: the ids with the most postings. */
 const COMPARED = 20
 /** An entry is reported from this share on, if the feeds have at least this many postings. */
 const LARGE_SHARE = { share: 0.5, postings: 100 }

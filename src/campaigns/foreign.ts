@@ -6,7 +6,7 @@ import type { JudgedEntry } from './judged-entry.ts'
 import type { CampaignReader, CampaignStore } from './port.ts'
 import type { Campaign } from './service/port.ts'
 
-/** withSentDates adds to each value that somebody changed on the service the time at which feedsyncd sent its own. */
+/** withSentDates sets `sentAt` in the change of each value that somebody changed on the service. */
 export function withSentDates(
   store: CampaignReader,
   { action, ...judged }: JudgedEntry,

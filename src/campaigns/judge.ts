@@ -21,12 +21,7 @@ export function judge(entry: Entry, scene: Scene): JudgedEntry {
   return id === undefined ? judgeUnbound(entry, scene) : judgeById(entry, id, scene)
 }
 
-/**
- * judgeById judges an entry whose campaign the file or the database names. The entry is `blocked` if the campaign
- * belongs to another entry, cannot be read, is gone, must not be written, or differs in a field that is fixed after
- * creation. It is `new` if it is not bound yet; otherwise `in line`, `pending` if the daemon will send the difference,
- * or `differs`.
- */
+/** judgeById judges an entry whose campaign the file or the database names. */
 function judgeById(entry: Entry, id: string, scene: Scene): JudgedEntry {
   const { memory, seen, identity, keys } = scene
   const { key } = entry

@@ -7,7 +7,7 @@ import { accountOf } from './account.ts'
 import type { Binding, CampaignReader } from './port.ts'
 import { openCampaignReader } from './store.ts'
 
-/** readCampaigns returns what `read` finds in the history about the campaigns; `none` if there is no history. */
+/** readCampaigns opens the history, and returns the result of `read`. Without a history it returns `none`. */
 export function readCampaigns<T>(config: Config, read: (known: CampaignReader) => T, none: T): T {
   using known = openCampaignReader({ file: historyFile(config), account: accountOf(config).name })
   return known === null ? none : read(known)
@@ -15,17 +15,17 @@ export function readCampaigns<T>(config: Config, read: (known: CampaignReader) =
 
 interface LastKnown {
   bindings: readonly Binding[]
-  /** The daemon's last look; null if there was none. */
+  /** The daemon's last look; null if the daemon never looked. */
   run: CampaignRun | null
 }
 
-/** lastKnown returns what the history knows of the account's campaigns; empty if there is no history. */
+/** lastKnown reads from the history which campaigns belong to entries, and the daemon's last look. */
 export function lastKnown(config: Config): LastKnown {
   const read = (known: CampaignReader) => ({ bindings: known.bindings(), run: known.lastRun() })
   return readCampaigns(config, read, { bindings: [], run: null })
 }
 
-/** lastCampaignRun returns the daemon's last look; null if there was none, or if no campaign is managed. */
+/** lastCampaignRun returns the daemon's last look; null if the daemon never looked, or if no campaign is managed. */
 export function lastCampaignRun(config: Config): CampaignRun | null {
   const { file, explicit } = config.campaigns
   // A file that is missing while campaigns are bound is a problem, which the last look reports.

@@ -94,9 +94,9 @@ function lastRunOf(config: Config, history: History) {
 }
 
 /**
- * reconcile makes one look. It returns null if there is no campaigns file and no campaign belongs to an entry. If
- * another process holds the writer lock, the run is `busy`. Other errors of `openWriter` are thrown, and so is an abort
- * by `stop`.
+ * reconcile looks at the campaigns file and the service once, and stores the result of the look. It returns null if
+ * there is no campaigns file and no campaign belongs to an entry. While another process holds the writer lock, it
+ * returns a `busy` run and stores nothing. Throws if `stop` is aborted, and the other errors of `openWriter`.
  */
 async function reconcile(
   cause: LookCause,

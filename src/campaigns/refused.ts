@@ -3,7 +3,7 @@
 import { EXIT, FeedsyncError } from '../lib/errors.ts'
 import type { CampaignFailure } from './service/port.ts'
 
-/** refused returns the error that ends a command. Without an exit code it is 1. */
+/** refused returns the error that ends a command, with exit code 1 unless another one is given. */
 export const refused = (reason: string, hint: string, exitCode: number = EXIT.failed) =>
   new FeedsyncError(reason, { hint, exitCode })
 

@@ -11,17 +11,18 @@ import { needsPerson } from './judged-entry.ts'
 
 export type LookCause = 'start' | 'file' | 'upload' | 'interval' | 'once'
 
-/** Looks are what the schedule runs. */
+/** Looks has what the schedule calls. `lastRun` and `isPaused` never throw. */
 export interface Looks {
   /** stamp returns a text that changes with the campaigns file; null if there is no file, and none is configured. */
   stamp(): string | null
-  /**
-   * lastRun returns the last result of any process; null if there is none, or if it cannot be read. It never throws.
-   */
+  /** lastRun returns the last result of any process; null without a result, or if the database cannot be read. */
   lastRun(): CampaignRun | null
-  /** isPaused returns whether a person paused all sending. It never throws. */
+  /** isPaused returns whether a person paused all sending. */
   isPaused(): boolean
-  /** look looks once, and sends targeting in mode `targeting`. It returns null if there is no file. */
+  /**
+   * look compares the campaigns file with the service once. In mode `targeting` it also sends changed targeting. It
+   * returns null if there is no campaigns file and no campaign belongs to an entry.
+   */
   look(cause: LookCause, signals: LookSignals): Promise<CampaignRun | null>
 }
 
@@ -115,7 +116,7 @@ export class CampaignSchedule {
     })
   }
 
-  /** once looks once, after a running look has ended. */
+  /** once waits for a running look to end, and then makes a look for the command `run --once`. */
   async once(signals: LookSignals): Promise<void> {
     await this.#running
     if (!signals.stop.aborted) await this.#run('once', signals)
@@ -172,7 +173,10 @@ export class CampaignSchedule {
     this.#due.set(cause, Math.min(at, this.#due.get(cause) ?? Number.POSITIVE_INFINITY))
   }
 
-  /** #report logs a look, and notifies the operator if the look has a problem or entries wait for a person. */
+  /**
+   * #report logs a look, and notifies the operator of its problem or of entries that wait for a person. A look without
+   * either makes #report forget the last message, so that the same message is sent again when it applies again.
+   */
   #report({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
     const waiting = entries.filter((one) => needsPerson(one.state))
     this.#log.info(
@@ -201,7 +205,7 @@ export class CampaignSchedule {
     else this.#lastMessage = ''
   }
 
-  /** #notify passes a message on, unless it is the same as the last one. */
+  /** #notify notifies the operator, unless the last message was the same. */
   #notify(message: string, hint: string | null): void {
     if (message === this.#lastMessage) return
     this.#lastMessage = message

@@ -53,8 +53,8 @@ export interface UpdateTools {
   clock: Clock
   recorder: Recorder
   /**
-   * isCurrent returns whether the file is still as it was read, and the daemon is not paused. Throws `FeedsyncError`
-   * (75) if the writer lock is lost.
+   * isCurrent is called before each write, and returns whether the file is still as it was read. While a person paused
+   * sending, it is false for the daemon. Throws `FeedsyncError` (75) if the writer lock is lost.
    */
   isCurrent: () => boolean
 }

@@ -22,8 +22,8 @@ const LOCK_PATIENCE_MS = 10 * SECOND
 const LOCK_POLL_MS = 200
 
 /**
- * openWriter opens a Writer. A process of root first becomes the owner of the state directory. openWriter waits
- * `patienceMs` for the writer lock, then throws `FeedsyncError` (75).
+ * openWriter opens the service and the database. A process of root first becomes the owner of the state directory.
+ * openWriter waits `patienceMs` for the writer lock, then throws `FeedsyncError` (75).
  */
 export async function openWriter(
   config: Config,

@@ -173,7 +173,7 @@ const STATE_CONDITIONS: Readonly<Record<string, ConditionCode>> = {
 
 /**
  * stateCondition returns the condition for a failed system call on our own files, by the code of the error (`ENOSPC`,
- * `EROFS`). Any other code, and null, gives `state-failing`.
+ * `EROFS`). For any other code, or null, it is `state-failing`.
  */
 export function stateCondition(code: string | null): ConditionCode {
   return STATE_CONDITIONS[code ?? ''] ?? 'state-failing'

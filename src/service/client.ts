@@ -70,10 +70,7 @@ export class ServiceClient {
   readonly #log: Log
   readonly #base: string
   #authorize: (signable: Signable) => string
-  /**
-   * The service's time minus our monotonic time in ms, which a change of this host's clock does not affect; null before
-   * an answer with a Date.
-   */
+  /** The service's time minus our monotonic time in ms, whatever this host's clock shows; null until it is measured. */
   #measured: number | null = null
   /** The value of `#measured` with which requests are dated; null if this host's clock dates the requests. */
   #applied: number | null = null
@@ -102,7 +99,7 @@ export class ServiceClient {
     return partner !== '' && partnerAccount === '' && !isBulkRoute(path)
   }
 
-  /** clockSkewMs returns the service's time minus ours in ms, from the last Date of an answer; null before a Date. */
+  /** clockSkewMs returns the service's time minus ours in ms; null until an answer has a Date header. */
   clockSkewMs(): number | null {
     return this.#skewOf(this.#measured)
   }

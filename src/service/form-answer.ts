@@ -8,7 +8,7 @@ import { parseBody, Unusable } from './json-answer.ts'
 import { Members, parseInOrder } from './ordered-json.ts'
 import type { UploadForm } from './port.ts'
 
-/** Rejected says why a form must not be posted. A body that is not a form is `Unusable`, as from another server. */
+/** Rejected says why a form must not be posted. For a body that is not a form, `readForm` throws a plain `Unusable`. */
 export class Rejected extends Unusable {}
 
 /**

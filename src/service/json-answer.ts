@@ -9,7 +9,7 @@ import { shownMessage } from '../lib/secrets.ts'
  */
 export class Unusable extends Error {}
 
-/** readAnswer returns what `read` makes of the answer's body, or the `Unusable` that `read` throws or a cut body is. */
+/** readAnswer returns what `read` makes of the answer's body, or `Unusable` if the body is cut or `read` throws it. */
 export function readAnswer<T>(
   { body, bodyCut }: Pick<HttpReply, 'body' | 'bodyCut'>,
   read: (body: Buffer) => T,

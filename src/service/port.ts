@@ -23,7 +23,7 @@ export interface FormSource {
   requestForm(account: string | null, signal: AbortSignal, path?: string): Promise<FormAnswer>
   /** Origin of the service: the key of its breaker. */
   readonly origin: string
-  /** clockSkewMs returns the service's time minus ours in ms, from the last Date of an answer; null before a Date. */
+  /** clockSkewMs returns the service's time minus ours in ms; null until an answer has a Date header. */
   clockSkewMs(): number | null
   /** reloadKey reads the key again after its file changed. Throws `FeedsyncError` if the key cannot be used. */
   reloadKey(): void

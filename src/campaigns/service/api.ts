@@ -81,7 +81,7 @@ export function createCampaignApi(options: ServiceOptions): CampaignApi {
   ): Promise<CampaignAnswer<T>> => {
     const { method, id, query = '' } = call
     if (id !== undefined && !isUsableId(id)) return NO_SUCH_ID
-    // The bulk route needs no account, so the question has the path without an id: no id can look like that route.
+    // The bulk route needs no account. Ask with a path without the id, so that no id is taken for the bulk route.
     if (client.lacksAccount(PATH, null)) return NO_ACCOUNT
     const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
     const answer = await client.call(

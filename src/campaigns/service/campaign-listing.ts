@@ -70,8 +70,8 @@ type Walked = { kind: 'walked' } | { kind: 'broken' | 'unfit'; reason: string }
 
 /**
  * walk reads all pages of one query, and passes each to `see`. A page is the last page if it holds only the last row
- * again, or if it is short and its total equals the number of rows read. If the first page has nothing that is not
- * known, the walk ends at once.
+ * again, or if it is short and its total equals the number of rows read. If `isKnown` is true for the first page, the
+ * walk ends at once.
  */
 async function walk(
   {
@@ -124,8 +124,7 @@ async function walk(
     const fresh: string[] = last === null ? rows : rows.slice(1)
     if (fresh.some((id) => ids.has(id))) return broken('a campaign came on two pages')
     if (fresh.length === 0) {
-      // The first page had one row. If the service puts one row on each page, this page has no place for a new row, so it
-      // does not prove the end: ask for the row after it.
+      // If the service puts one row on each page, this page has no place for a new row: ask for the next row.
       if (ids.size !== 1) return { kind: 'walked' }
       const next = await search({ ...query, start: 1 + base }, signal)
       if (next.kind === 'failure') return next

@@ -121,7 +121,7 @@ export type CampaignAnswer<T> = { kind: 'ok'; value: T } | CampaignFailure
 
 /** CampaignApi has the four calls, one to one. It repeats `search` and `get` if that can help, the writes never. */
 export interface CampaignApi {
-  /** clockSkewMs returns the service's time minus ours in ms, from the last answer's Date; null before that. */
+  /** clockSkewMs returns the service's time minus ours in ms; null until an answer has a Date header. */
   clockSkewMs(): number | null
   search(query: CampaignQuery, signal: AbortSignal): Promise<CampaignAnswer<CampaignPage>>
   get(id: string, signal: AbortSignal): Promise<CampaignAnswer<Campaign>>
