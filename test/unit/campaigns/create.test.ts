@@ -68,10 +68,8 @@ describe('a new entry', () => {
     const fair = world.make('campaign  A')
 
     expect(only(await host.plan())).toMatchObject({
-      ...{
-        state: 'blocked',
-        next: expect.stringContaining('write campaignId: "48001" into the entry A'),
-      },
+      state: 'blocked',
+      next: expect.stringContaining('write campaignId: "48001" into the entry A'),
     })
     fair.status = 2
     expect(only(await host.plan())?.state).toBe('new')
@@ -82,10 +80,8 @@ describe('a new entry', () => {
     world.make(`Fair [#${markOf(IDENTITY, 'A')}]`)
 
     expect(only(await host.plan())).toMatchObject({
-      ...{
-        state: 'blocked',
-        reason: expect.stringContaining('carries our mark and is still live'),
-      },
+      state: 'blocked',
+      reason: expect.stringContaining('carries our mark and is still live'),
     })
   })
 

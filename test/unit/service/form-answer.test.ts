@@ -134,9 +134,7 @@ describe('a form that must not be posted', () => {
       const answer = await answered(body)
 
       expect(answer).toMatchObject({
-        ...{
-          failure: { class: 'broken', code: 'bad-form', reason: expect.stringContaining(reason) },
-        },
+        failure: { class: 'broken', code: 'bad-form', reason: expect.stringContaining(reason) },
       })
       expect(JSON.stringify(answer)).not.toContain('hidden')
     },
