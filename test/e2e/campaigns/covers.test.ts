@@ -176,11 +176,21 @@ it('a file without its last line break is not used by the daemon, status says so
   expect([sent, applied.code, vendor.writes()]).toEqual([1, 0, 2])
 })
 
-it('the plan of a removed entry whose campaign still spends ends with 2', async () => {
+it('the plan of a removed entry whose campaign still spends ends with 2, has no change, and names the entry and its campaign', async () => {
   await using vendor = await uploaded(entry('NUR'), entry('COOK'))
   vendor.write(fileOf(entry('NUR')))
 
-  expect((await vendor.campaigns('plan')).code).toBe(2)
+  const plan = await vendor.campaigns('plan', '--json')
+  const { items, findings } = JSON.parse(plan.stdout)
+  const outside = findings.filter(({ code }: { code: string }) => code === 'outside')
+
+  expect(plan.code).toBe(2)
+  expect(items).toEqual([])
+  expect(outside.map(({ text }: { text: string }) => text)).toEqual([
+    expect.stringMatching(
+      /^the entry COOK is no longer in the file, but campaign 48002 .* still runs, and can spend up to 100\.00$/,
+    ),
+  ])
 })
 
 it('the clock of the service, not of this host, decides how long a create is unknown', async () => {
