@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite, DROPPED_CREATE } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 
 /** feed returns four postings: nurses in Boston and Austin, a cook in Boston, and one without a campaign. */
@@ -195,15 +195,7 @@ it('the plan of a removed entry whose campaign still spends ends with 2, has no 
 
 it('the clock of the service, not of this host, decides how long a create is unknown', async () => {
   await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-  const { faults } = vendor.site.sandbox
-  faults.add({
-    at: 'service',
-    kind: 'drop',
-    point: 'headers',
-    how: 'rst',
-    times: 1,
-    route: 'campaign-create',
-  })
+  vendor.site.sandbox.faults.add(DROPPED_CREATE)
   await vendor.apply()
   // Only the host's clock runs ahead by two hours; the service says that no time has passed.
   const real = vendor.site.clock

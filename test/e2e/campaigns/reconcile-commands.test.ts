@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acquireLock } from '../../../src/history/instance-lock.ts'
 import { HOUR } from '../../../src/lib/clock.ts'
-import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite, DROPPED_CREATE } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { feedOf } from '../../helpers/site.ts'
 
 const json = (text: string) => JSON.parse(text)
 const LOST = { at: 'service', kind: 'commit-drop', how: 'rst', route: 'campaign-create' } as const
-const DROPPED = { ...LOST, kind: 'drop', point: 'headers', times: 1 } as const
 
 /** applied returns a site whose file was applied. */
 async function applied(...entries: string[]): Promise<CampaignsSite> {
@@ -226,7 +225,7 @@ describe('feedsyncd campaigns apply', () => {
 
   it('creates a campaign again whose create never arrived, after an hour and not after forget, which needs --yes, and says so meanwhile', async () => {
     await using vendor = await CampaignsSite.open(fileOf(entry('A')))
-    vendor.site.sandbox.faults.add(DROPPED)
+    vendor.site.sandbox.faults.add(DROPPED_CREATE)
     await vendor.apply()
 
     const planned = await vendor.campaigns('plan')

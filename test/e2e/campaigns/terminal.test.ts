@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CampaignsSite } from '../../helpers/campaigns/campaigns-site.ts'
+import { CampaignsSite, DROPPED_CREATE } from '../../helpers/campaigns/campaigns-site.ts'
 import { entry, fileOf } from '../../helpers/campaigns/file.ts'
 import { Terminal } from '../../helpers/terminal.ts'
 
@@ -32,15 +32,7 @@ describe.each(COMMANDS)('on a terminal that stays open, campaigns %s', (_, words
       vendor.site.sandbox.campaigns.create('123', { name: 'Nurses', budget: 9 })
       const isForget = words[0] === 'forget'
       if (isForget) {
-        const { faults } = vendor.site.sandbox
-        faults.add({
-          at: 'service',
-          kind: 'drop',
-          point: 'headers',
-          how: 'rst',
-          times: 1,
-          route: 'campaign-create',
-        })
+        vendor.site.sandbox.faults.add(DROPPED_CREATE)
         await vendor.apply()
       }
       const before = vendor.writes()

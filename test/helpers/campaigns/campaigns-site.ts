@@ -11,6 +11,12 @@ import { eventually } from '../eventually.ts'
 import { type QuickClock, quickClock } from '../quick-clock.ts'
 import { type Ran, Site } from '../site.ts'
 
+/** DROPPED_CREATE is a fault that drops one request for a new campaign, so that nobody knows whether it arrived. */
+export const DROPPED_CREATE = {
+  ...({ at: 'service', kind: 'drop', point: 'headers', how: 'rst' } as const),
+  ...({ route: 'campaign-create', times: 1 } as const),
+}
+
 export class CampaignsSite implements AsyncDisposable {
   readonly site: Site
   readonly clock: QuickClock
