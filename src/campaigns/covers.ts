@@ -35,7 +35,7 @@ export interface Covers {
   campaignId: string | null
   /** The number of postings that the service sponsored at the last look; null if it is not known. */
   covered: number | null
-  /** ISO 8601 UTC of the last look; null if there was none. */
+  /** ISO 8601 UTC of the last look; null before the first look. */
   at: string | null
   /** The postings that the campaign covers by our count. */
   counted: number

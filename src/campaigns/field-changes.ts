@@ -28,7 +28,7 @@ import {
 /** FieldChange is a line of the plan. */
 export interface FieldChange {
   field: CampaignField | 'targeting'
-  /** The current value, written as in the file; null if there is none; absent if it is not known. */
+  /** The current value, written as in the file; null if the field has no value; absent if the value is not known. */
   from?: string | Targeting | null
   to: string | Targeting | null
   spend: Spend

@@ -5,9 +5,9 @@ import type { CampaignReader, CampaignStore, CampaignWrite } from './port.ts'
 
 /** Forgotten says what a key had before `forget`. */
 export interface Forgotten {
-  /** The campaign that was released; null if the key had none. */
+  /** The campaign that was released; null if the key had no campaign. */
   campaignId: string | null
-  /** The open creation, which blocks another creation for an hour; null if there is none. */
+  /** The open creation, which blocks another creation for an hour; null if no creation is open. */
   open: CampaignWrite | null
 }
 

@@ -100,7 +100,7 @@ export function judgeNew(entry: Entry, scene: Scene): JudgedEntry {
 
 /**
  * movedFrom finds a live campaign with this name whose key left the file, because a person might have corrected the
- * key; null if there is none.
+ * key; null if no such campaign exists.
  */
 function movedFrom(name: string, { memory, seen, keys, now }: Scene) {
   for (const bound of memory.byId.values()) {

@@ -23,7 +23,7 @@ export function markOf(identity: string, key: string): string {
 export const withMark = (name: string, mark: string | null) =>
   mark === null ? name : `${name} [#${mark}]`
 
-/** markIn returns the mark that stands in brackets in a name; null if there is none. Use `hasMark` for a known mark. */
+/** markIn returns the mark in a name; null if the name has no mark in brackets. Use `hasMark` for a known mark. */
 export function markIn(name: unknown): string | null {
   return typeof name === 'string' ? (MARK.exec(name)?.[1]?.toLowerCase() ?? null) : null
 }

@@ -49,7 +49,7 @@ export interface Plan {
   listing: { complete: boolean; campaigns: number; reason: string | null } | null
   /** The uploaded feeds, and the postings of their last uploads. `problems` says which postings are not counted. */
   feeds: { count: number; postings: number; problems: readonly string[] }
-  /** A warning about the campaigns that are created; null if there is none. */
+  /** A warning about the campaigns that are created; null if the plan needs no warning. */
   warning: string | null
 }
 
@@ -67,7 +67,7 @@ export interface PlanSources {
   keepsTargeting: boolean
 }
 
-/** PlanScope is the file, and the entries of it to plan. */
+/** PlanScope says which file to plan, and which of its entries. */
 export interface PlanScope {
   file: ManagedFile
   /** The external campaign ids of the entries to plan; null if all entries are planned. */

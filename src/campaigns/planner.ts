@@ -29,7 +29,7 @@ export function openCampaignApi(
   return { api, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() }
 }
 
-/** Planner is open until it is disposed. */
+/** Planner holds the service and the database open until it is disposed. */
 export interface Planner extends PlanSources, AsyncDisposable {
   api: CampaignApi
 }

@@ -45,7 +45,7 @@ export function pluralsOf(word: string): string[] {
   return [...regular, ...irregular]
 }
 
-/** changed returns `singular: plural` for each stem, with these two endings. */
+/** changed maps each stem with the ending `singular` to the stem with the ending `plural`. */
 function changed(singular: string, plural: string, stems: string): Record<string, string> {
   return Object.fromEntries(
     stems.split(' ').map((stem) => [`${stem}${singular}`, `${stem}${plural}`]),

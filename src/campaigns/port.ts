@@ -71,7 +71,7 @@ export interface CampaignWrite extends NewWrite {
   outcome: WriteOutcome
   /** Wall ms; null if the write has not ended. */
   endedAt: number | null
-  /** Why the write failed, or another remark on the outcome; null if there is none. */
+  /** Why the write failed, or another remark on the outcome; null if the outcome needs no remark. */
   reason: string | null
 }
 
@@ -98,12 +98,12 @@ export interface CampaignReader {
   /** The writes, newest first. */
   history(filter: { key?: string; limit: number }): CampaignWrite[]
   /**
-   * lastWrite returns the newest write with the outcome `done` that set this field of a campaign; null if there is
-   * none. With `ours` it ignores the changes that somebody made on the service.
+   * lastWrite returns the newest write with the outcome `done` that set this field of a campaign; null if no write
+   * did. With `ours` it ignores the changes that somebody made on the service.
    */
   lastWrite(campaignId: string, field: string, whose: 'ours' | 'any'): CampaignWrite | null
   /**
-   * The id of the last write by a person; 0 if there was none. A plan that a person confirmed is sent only if this id
+   * The id of the last write by a person; 0 if no person wrote. A plan that a person confirmed is sent only if this id
    * is still the same.
    */
   lastPersonWrite(): number
@@ -111,9 +111,9 @@ export interface CampaignReader {
   restoredAt(): number | null
   /** Wall ms when this database was created. */
   madeAt(): number | null
-  /** The last file that the daemon used, or that a person applied as a whole; null if there was none. */
+  /** The last file that the daemon used, or that a person applied as a whole; null before the first. */
   usedFile(): UsedFile | null
-  /** The result of the last look; null if there was none. */
+  /** The result of the last look; null before the first look. */
   lastRun(): CampaignRun | null
 }
 
@@ -134,8 +134,8 @@ export interface CampaignStore extends CampaignReader, Disposable {
   /** The rows that have not ended, oldest first. */
   sending(): CampaignWrite[]
   /**
-   * Wall ms of this campaign's newest targeting write, at or after `since`, whose result is not known; null if there is
-   * none.
+   * Wall ms of this campaign's newest targeting write, at or after `since`, whose result is not known; null if no such
+   * write exists.
    */
   unclearSince(campaignId: string, since: number): number | null
   /**

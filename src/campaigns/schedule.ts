@@ -85,7 +85,7 @@ export class CampaignSchedule {
     this.#due.set('start', Number.NEGATIVE_INFINITY)
   }
 
-  /** The result of the last look, which can be from before a restart; null if there was none, or there is no file. */
+  /** The result of the last look, also from before a restart; null before the first look, or without a file. */
   get last(): CampaignRun | null {
     return this.#last
   }
@@ -174,8 +174,8 @@ export class CampaignSchedule {
   }
 
   /**
-   * #report logs a look, and notifies the operator of its problem or of entries that wait for a person. A look without
-   * either makes #report forget the last message, so that the same message is sent again when it applies again.
+   * #report logs a look, and notifies the operator of its problem, or of entries that wait for a person. After a look
+   * with neither, it forgets the last message, so that the operator gets the same message again if it comes back.
    */
   #report({ state, problem, hint, cause, mode, entries, failures }: CampaignRun): void {
     const waiting = entries.filter((one) => needsPerson(one.state))

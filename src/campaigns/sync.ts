@@ -59,7 +59,7 @@ function isDue({ targeting, campaignId }: Entry, bound: Binding, now: number): b
   return isRepeated || !isSame(targeting, bound.sent.targeting)
 }
 
-/** syncOne sends the targeting of one entry; null if a person has to apply the entry. */
+/** syncOne sends the targeting of one entry. It returns null if a person has to apply the entry. */
 async function syncOne(
   { entry, bound }: { entry: Entry; bound: Binding },
   { identity, ...tools }: SyncTools,

@@ -85,7 +85,7 @@ export const NEXT_STATES: Readonly<Record<State, States>> = {
   /** A failed version settles again only while its content is unknown (see `assertAllowed`). */
   failed: ['settling', 'queued', 'superseded', 'discarded'],
   discarded: [],
-  /** A version that is gone settles again only while its content is unknown. */
+  /** A gone version settles again only while its content is unknown (see `assertAllowed`). */
   gone: ['settling'],
 }
 
