@@ -63,7 +63,7 @@ const TESTED_FIELDS: Record<Criterion, readonly (keyof TargetedPosting)[]> = {
   stateProvCodes: ['state'],
 }
 
-export interface Measured {
+interface Measured {
   key: string
   targeting: CanonicalTargeting
   /** True if the file wants this targeting, false if the campaign might have it now. */
