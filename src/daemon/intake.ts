@@ -22,10 +22,7 @@ interface IntakeParts {
   inboxConfig: Config['inbox']
   ledger: Ledger
   takeQueue: TakeQueue
-  /**
-   * restlessToRead returns the files to read as they are, because they never stay the same (restless.ts). `now` is in
-   * monotonic ms.
-   */
+  /** restlessToRead returns the files to read although they always change (restless.ts). `now` is monotonic ms. */
   restlessToRead: (now: number) => Promise<Candidate[]>
   ruleFor: RuleFor
   /** scanFolder scans the folder and returns how long the listing took, in ms (scan-folder.ts). */
@@ -101,9 +98,7 @@ export class Intake {
     return this.#looking
   }
 
-  /**
-   * isStuck returns whether a look has run for too long, because the disk or network of the folder does not answer.
-   */
+  /** isStuck returns whether a look has run for too long, because the disk or network of the folder does not answer. */
   get isStuck(): boolean {
     return this.#looking !== null && this.#clock.monotonic() - this.#lookedAt > STUCK_MS
   }
@@ -187,7 +182,6 @@ export class Intake {
   #queueRequests(): void {
     const dataVersion = this.#history.dataVersion()
     if (dataVersion !== this.#dataVersion) {
-      // A person might have asked to read a file again.
       this.hint()
       this.#dataVersion = dataVersion
     }

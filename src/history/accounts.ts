@@ -100,10 +100,7 @@ export function accounts(db: Connection) {
         )
         .map(versionOf),
 
-    /**
-     * feedBefore returns the other feed whose version from this path was the last that was queued, sent or approved;
-     * null if there is none.
-     */
+    /** feedBefore returns the other feed whose version from this path was last queued, sent or approved, or null. */
     feedBefore: ({ feed, path }: Pick<Version, 'feed' | 'path'>) =>
       db.value<string>(
         `SELECT feed FROM versions INDEXED BY versions_at

@@ -14,7 +14,6 @@ export interface ToldAlert {
   campaign: string | null
 }
 
-/** KnownToReceiver is what a receiver of alerts knows. */
 export interface KnownToReceiver {
   /** The problems by their keys, in the order in which the receiver was told of them. */
   told: ReadonlyMap<string, ToldAlert>

@@ -61,7 +61,7 @@ export function files(db: Connection, { version }: VersionReads) {
         })
       }),
 
-    /** movedFile returns what became of the last file at a path that the daemon moved or deleted; null without one. */
+    /** movedFile returns what became of the last file at a path that the daemon moved or deleted, or null. */
     movedFile: (path: string) =>
       db.row<MovedFile>(
         'SELECT path, version AS versionId, disposition, at FROM moved_files WHERE path = ?',

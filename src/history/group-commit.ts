@@ -19,9 +19,7 @@ const MAX_GROUP_SIZE = 64
 /** The delay of `soon` work: shorter than a commit, and longer than the time between the writes of two small feeds. */
 const SOON_MS = 3
 const RETRY_MS = 50
-/**
- * A shared commit blocks the thread. Other work then gets this many times the commit's duration before the next one.
- */
+/** A shared commit blocks the thread. Other work then gets this many times its duration before the next commit. */
 const REST_FACTOR = 2
 const LONGEST_REST_MS = 20
 /** Work that has waited this long for the lock of another process fails. */

@@ -27,10 +27,7 @@ export function lostHistory(db: Connection, versions: VersionReads & VersionWrit
      */
     historyLostUpTo,
 
-    /**
-     * keptPostings returns the number of postings in the largest copy of a feed at the last loss; null if the feed had
-     * no copy.
-     */
+    /** keptPostings counts the postings in a feed's largest copy at the last loss; null if the feed had no copy. */
     keptPostings,
 
     /**

@@ -50,7 +50,7 @@ export interface Transactions {
   dataVersion(): number
   /** keepLogSmall empties a large write-ahead log unless a reader still needs it. Returns the log's size in bytes. */
   keepLogSmall(): number
-  /** lost returns why the open database, or a file beside it, is not the file at its path any more; null if all are. */
+  /** lost returns why the open database, or a file beside it, is not the file at its path any more, or null. */
   lost(): FeedsyncError | null
 }
 

@@ -75,8 +75,8 @@ export function versionReads(db: Connection) {
     list,
     newest: byFeed('newest'),
     /**
-     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state; null if there is
-     * none. A version that came later but has an older date in its name does not count.
+     * newestRead returns the newest version of a feed with known bytes (sha256 set), in any state, or null. A version
+     * that came later but has an older date in its name does not count.
      */
     newestRead: finder<[feed: string]>(
       `versions v WHERE v.feed = ? AND v.sha256 IS NOT NULL AND v.reason_code IS NOT '${OLDER}'
@@ -111,8 +111,8 @@ export function versionReads(db: Connection) {
              WHERE v.reason_code = '${OLDER}' AND v.feed = f.name AND v.id >= f.newest)`,
       ),
     /**
-     * confirmed returns the newest version of a feed that was uploaded, released or restored; null if there is none.
-     * That a person released or restored the version `except` does not count.
+     * confirmed returns the newest version of a feed that was uploaded, released or restored, or null. That a person
+     * released or restored the version `except` does not count.
      */
     confirmed,
     /** hasNewerAt returns whether a later version of the same path, also a restored one, is in one of these states. */
@@ -195,12 +195,10 @@ export function versionReads(db: Connection) {
         counts[row.state] = row.versions
       return counts
     },
-    /** oldest returns the wall ms at which the oldest version in these states was detected; null without one. */
+    /** oldest returns the wall ms at which the oldest version in these states was detected; null without versions. */
     oldest: (states: readonly State[]) =>
       db.value<number>(`SELECT min(detected_at) FROM versions WHERE state IN ${sqlStates(states)}`),
-    /**
-     * lastSuccessAt returns the wall ms of the last upload; null without one. Uploads dated after `now` do not count.
-     */
+    /** lastSuccessAt returns the wall ms of the last upload that is not dated after `now`, or null. */
     lastSuccessAt: (now: number) =>
       db.value<number>(
         `SELECT max(v.uploaded_at) FROM feeds f JOIN versions v ON v.id = f.last_uploaded
@@ -225,7 +223,7 @@ export function versionReads(db: Connection) {
     },
     eventCount: (id: number) =>
       db.value<number>('SELECT max(n) FROM events WHERE version = ?', id) ?? 0,
-    /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null without one. */
+    /** lastArrivalAt returns the wall ms up to `now` at which a file of this version last came, or null. */
     lastArrivalAt: (id: number, now: number) =>
       db.value<number>(
         `SELECT max(at) FROM events WHERE version = ? AND at <= ?

@@ -34,9 +34,7 @@ interface ListedDirectory {
   asks: Asks
 }
 
-/**
- * Asks is called before each system call that the file system might never answer, with the path relative to the inbox.
- */
+/** Asks is called with the path relative to the inbox before each system call that might never return. */
 export type Asks = (path: string) => void
 
 /**

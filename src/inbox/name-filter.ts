@@ -80,10 +80,7 @@ const PATTERNS = [
   '~syncthing~*', // Syncthing on Windows
 ]
 
-/**
- * toRegex turns a pattern into a regular expression. It omits a `*` at either end, because backtracking over the `*` took
- * a tenth of a scan.
- */
+/** toRegex omits a `*` at either end of a pattern, because backtracking over the `*` took a tenth of a scan. */
 const toRegex = (pattern: string) =>
   `^${pattern.replace(/[.$!~#]/g, '\\$&').replaceAll('*', '.*')}$`.replace(/^\^\.\*|\.\*\$$/g, '')
 

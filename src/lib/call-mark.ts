@@ -36,9 +36,7 @@ export class CallMark {
     Atomics.add(this.#numbers, COUNT, 1)
   }
 
-  /**
-   * current returns the path that the other thread asks for now, and the number of its call; null if it asks for none.
-   */
+  /** current returns the path and the number of the call that the other thread makes now; null if it makes no call. */
   current(): { path: string; call: number } | null {
     const call = Atomics.load(this.#numbers, COUNT)
     const length = Atomics.load(this.#numbers, LENGTH)

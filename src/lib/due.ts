@@ -39,10 +39,7 @@ export function latestLegal(now: number, longestMs: number): number {
  */
 export const isStillOpen = (at: number, now: number, forMs: number): boolean => now - at < forMs
 
-/**
- * isRecent returns whether a heartbeat is at most `withinMs` from now. A heartbeat further in the past or in the future
- * proves nothing.
- */
+/** isRecent returns whether a heartbeat is at most `withinMs` before or after `now`. */
 export function isRecent(at: number, now: number, withinMs: number): boolean {
   return Math.abs(now - at) <= withinMs
 }

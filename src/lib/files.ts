@@ -58,14 +58,12 @@ export function specialKind(stats: Pick<BigIntStats, 'isFIFO' | 'isSocket'>): st
 
 type Directory = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>
 
-/**
- * isSameDirectory also compares the time of birth: a new directory often gets the inode number of the old directory.
- */
+/** isSameDirectory also compares the times of birth: a new directory often gets the inode of an old directory. */
 export function isSameDirectory(a: Directory, b: Directory): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs
 }
 
-/** modifiedAt returns the wall ms of the last change of the bytes; null if it is not known or in no calendar. */
+/** modifiedAt returns the wall ms of the last write; null without an identity, or if no calendar has this time. */
 export function modifiedAt(identity: FileIdentity | null): number | null {
   return identity && msOf(identity.mtimeNs)
 }

@@ -39,9 +39,7 @@ export interface NoAnswer {
   bytesSent: number
 }
 
-/**
- * MAX_HEAD limits the status line and headers of an answer, in bytes. Some proxies set more cookies than Node's 16 KiB.
- */
+/** MAX_HEAD, in bytes, limits the head of an answer. Some proxies set more cookies than Node's 16 KiB. */
 export const MAX_HEAD = 256 * 1024
 
 /** The reason for status 407. */
@@ -142,9 +140,7 @@ function explainTimeout({ peer, step }: TimedOut): Explained {
 const notAccepted = (peer: string) => `${peer} did not accept a connection in time`
 const noAddress = (host: string) => `the name server gave no address of ${host}`
 
-/**
- * askedServers names the servers that the system asks: it asks the first three of /etc/resolv.conf, one after another.
- */
+/** askedServers names the servers that the system asks: the first three of /etc/resolv.conf, one after another. */
 function askedServers(): string {
   return `asked: ${new Resolver().getServers().slice(0, 3).join(', ')}`
 }

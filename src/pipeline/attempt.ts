@@ -134,9 +134,7 @@ export class AttemptRunner {
     this.#observer.retried(this.#history.attempts(id, 2)[0]?.status ?? null)
   }
 
-  /**
-   * #finish cleans up after a version that is not queued again, drops its form, and tells the campaigns of an upload.
-   */
+  /** #finish cleans up after a version that is not queued again, drops its form, and tells the campaigns of uploads. */
   async #finish(version: Version, failure: Failure | null): Promise<Attempted> {
     if (version.state === 'queued') return { version, failure }
     this.#sender.forget(version.feed)

@@ -29,10 +29,7 @@ const LOST: Held = {
   hint: 'Look at the held feeds; release all of them if they are right, or single ones.',
 }
 
-/**
- * MOST_REMEMBERED limits the versions whose comparisons are kept. Any other version is compared again before it is
- * sent.
- */
+/** MOST_REMEMBERED limits the versions whose comparisons are kept. Others are compared again before they are sent. */
 const MOST_REMEMBERED = 1000
 
 interface ComparisonsParts {
@@ -65,10 +62,7 @@ export class Comparisons {
     this.#spool = spool
   }
 
-  /**
-   * ofIndex compares the postings of this index with each baseline that `known` lacks, adds the results to `known`, and
-   * returns `known`.
-   */
+  /** ofIndex compares this index with each baseline that `known` lacks, and adds the results to `known`. */
   async ofIndex(
     { bytes, ...named }: Named & { bytes: number },
     index: string,

@@ -36,10 +36,7 @@ const FEW = 10
 const MAX_SHRINK_PERCENT = 50
 const MAX_REPLACED_PERCENT = 90
 
-/**
- * FeedPast answers questions about the earlier versions of a feed. A guard asks only about a version that replaces most
- * postings.
- */
+/** FeedPast tells of the earlier versions of a feed. A guard asks only about a version that replaces most postings. */
 export interface FeedPast {
   /** turnovers returns the share of postings (0 to 1) that each of the last uploads replaced. */
   turnovers(): readonly number[]

@@ -1,9 +1,7 @@
 // The classes of each byte of UTF-8 text, as a table with one lookup for each byte. A byte of 0x80 or more belongs to a
 // longer character, which the readers check as a whole.
 
-/**
- * The bytes that have a meaning in XML: the space, `<`, `>`, `&`, `"`, `'`, `/`, `=`, `!`, `?`, `]`, `;`, `#` and CR.
- */
+/** BLANK to CR are the bytes that have a meaning in XML. */
 export const BLANK = 0x20
 export const LT = 0x3c
 export const GT = 0x3e
@@ -25,18 +23,11 @@ export const NAME_START = 1
 export const NAME_CHAR = 2
 /** SPACE is the class of white space, S (production 3). */
 export const SPACE = 4
-/**
- * TEXT_STOP bytes end plain character data (production 14): `<`, `&`, `]`, which can begin `]]>`, and control characters.
- */
+/** TEXT_STOP bytes end plain text (production 14): `<`, `&`, `]`, which can begin `]]>`, and control characters. */
 export const TEXT_STOP = 8
-/**
- * VALUE_STOP bytes end plain attribute values (production 10): `<`, `&`, both kinds of quotes, and control characters.
- */
+/** VALUE_STOP bytes end plain attribute values (production 10): `<`, `&`, both quotes, and control characters. */
 export const VALUE_STOP = 16
-/**
- * CONTROL is the class of ASCII characters that Char (production 2) excludes. The byte 0 also stands after
- * the input (input.ts).
- */
+/** CONTROL has the ASCII characters that Char (production 2) excludes. The byte 0 also ends the input (input.ts). */
 export const CONTROL = 32
 
 /** `CLASSES[byte]` has the bits of all classes of a byte. */
@@ -92,9 +83,7 @@ export function wordsOf(view: DataView, at: number, length: number): Int32Array 
   )
 }
 
-/**
- * Hot: sameBytes returns true if `view` has, at `at`, the `length` bytes that `wordsOf` stored in `words` at `from`.
- */
+/** Hot: sameBytes returns true if `view` has at `at` the `length` bytes that `wordsOf` stored in `words` at `from`. */
 export function sameBytes(
   words: Int32Array,
   from: number,

@@ -32,9 +32,7 @@ export class Input {
   final = false
   /** forbidden is the fault that ends the readable bytes; an earlier fault comes first. */
   forbidden: Fault | null = null
-  /**
-   * doctypeSeen is true if the document has a DOCTYPE: an external DTD, which is never read, could declare entities.
-   */
+  /** doctypeSeen is true if the document has a DOCTYPE: an external DTD, which is not read, could declare entities. */
   doctypeSeen = false
   readonly limits: Limits
   #memory = new ArrayBuffer(FIRST_CAPACITY)
@@ -103,9 +101,7 @@ export class Input {
     this.#marked = 0
   }
 
-  /**
-   * #validate checks the characters from `end` to `to`, and moves `end` to `to` or to the first forbidden character.
-   */
+  /** #validate checks the characters from `end` to `to`, and moves `end` to `to` or the first forbidden character. */
   #validate(to: number): void {
     const { data, base, end } = this
     const isValid = isUtf8(data.subarray(end, to))

@@ -43,9 +43,7 @@ export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
 
 /** MOST_NAMES limits the memory for names: with more names, the reader calls `forget`. */
 export const MOST_NAMES = 2_000
-/**
- * The tables begin with room for FIRST_NAMES and FIRST_WORDS, because most feeds have few names, and grow when needed.
- */
+/** The tables begin with room for FIRST_NAMES and FIRST_WORDS, and grow, because most feeds have few names. */
 const FIRST_NAMES = 256
 const FIRST_WORDS = 512
 const SLOT_BITS = 10

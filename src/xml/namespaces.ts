@@ -97,9 +97,7 @@ export class Namespaces {
   }
 }
 
-/**
- * attributesFault checks Unique Att Spec (XML 1.0 §3.1), Prefix Declared (Namespaces §5) and Attributes Unique (§6.3).
- */
+/** attributesFault checks Unique Att Spec (XML 1.0 §3.1), Prefix Declared (Namespaces §5), Attributes Unique (§6.3). */
 function attributesFault(attributes: Attributes): NamespaceFault | null {
   let badLocal: Name | null = null
   for (let i = 0; i < attributes.count; i++) {

@@ -159,10 +159,7 @@ function tagName(input: Input, markup: number, at: number): string {
   return short(/^[^ \t\r\n/>=<]*/.exec(data.toString('utf8', from, to))?.[0] ?? '')
 }
 
-/**
- * forbiddenAt returns the fault of a character that no document may contain, or null. It comes before faults of the
- * tag.
- */
+/** forbiddenAt returns the fault of a character that XML forbids, or null. The fault comes before faults of the tag. */
 function forbiddenAt(input: Input, at: number): Fault | null {
   const character = characterAt(input, at)
   if (isXmlCharacter(character.codePointAt(0) ?? 0)) return null
@@ -183,9 +180,7 @@ export function misplaced(input: Input, markup: number, at: number): Fault {
   return notWellFormed(reason, input.base + at)
 }
 
-/**
- * unmatched returns the fault of a wrong end tag (Element Type Match, §3). `openedAt` is the place of the start tag.
- */
+/** unmatched returns the fault of a wrong end tag (Element Type Match, §3). `openedAt` is where its start tag is. */
 export function unmatched(name: Name, element: Name, at: number, openedAt: number): Fault {
   const hint = htmlHint(element.text, name.text)
   const reason = `the end tag </${short(name.text)}> does not match <${short(element.text)}> opened in line {line}${hint}`

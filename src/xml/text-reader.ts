@@ -11,9 +11,7 @@ import { readReference } from './reference.ts'
 export class TextReader {
   readonly #input: Input
   readonly #listener: Listener
-  /**
-   * #length counts the bytes of the text that earlier calls have read, and #began is the text's place in the document.
-   */
+  /** #length counts the bytes of the text that earlier calls have read. #began is the text's place in the document. */
   #length = 0
   #began = 0
 

@@ -92,10 +92,7 @@ export function failedUnread(facts: PathFacts, origin: Origin): Draft | null {
   return new Draft(last).move('settling')
 }
 
-/**
- * inheriting adds a version of the rule's feed in place of an unread version, with the size and the `incompleteSince`
- * of the unread version.
- */
+/** inheriting adds a version of the rule's feed in place of an unread version, with its size and `incompleteSince`. */
 function inheriting(facts: PathFacts, origin: Origin, unread: Version): Draft {
   const { bytes, id, incompleteSince } = unread
   const draft = added(facts, origin, { bytes, incompleteSince })

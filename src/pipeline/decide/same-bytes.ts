@@ -101,9 +101,7 @@ export function dateOf({ path, rule }: Pick<Origin, 'path' | 'rule'>, now: numbe
   return rule.dated ? orderDate(path, now) : null
 }
 
-/**
- * withNewestDate returns the version with the newest date, or the newest of several such versions; null without any.
- */
+/** withNewestDate returns the version with the newest date, of several the newest version; null without versions. */
 export function withNewestDate(versions: readonly Version[]): Version | null {
   const newestFirst = (a: Version, b: Version) =>
     a.date === b.date ? b.id - a.id : (b.date ?? '') < (a.date ?? '') ? -1 : 1

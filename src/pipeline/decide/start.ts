@@ -97,10 +97,7 @@ function hold(id: number): Transition {
   return { kind: 'move', id, to: 'held', reason: COPIED_STATE, patch }
 }
 
-/**
- * decideExpected adds a `gone` version for an expected feed of which no file has come. `everyMs` is the time between
- * two files.
- */
+/** decideExpected adds a `gone` version for an expected feed without files. `everyMs` is the time between two files. */
 export function decideExpected({
   everyMs,
   feed,

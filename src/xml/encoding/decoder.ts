@@ -100,9 +100,7 @@ export function utf8Tail(bytes: Buffer): number {
   return 0
 }
 
-/**
- * utf16Tail counts the bytes of an incomplete UTF-16 character at the end. A unit's high byte is `high` from its end.
- */
+/** utf16Tail counts the bytes of an incomplete character at the end. `high` is 1 if the high byte is last, else 2. */
 function utf16Tail(bytes: Buffer, high: number): number {
   const odd = bytes.length % 2
   const isHighSurrogate = (bytes.at(-odd - high) ?? 0) >> 2 === 0x36

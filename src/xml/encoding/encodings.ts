@@ -21,9 +21,7 @@ export const UNKNOWN: Encoding = singleByte('unknown', (byte) => byte)
 /** LATIN has the parts of ISO-8859 with another number as a latin alphabet. latin1 to latin4 are the parts 1 to 4. */
 const LATIN: Record<string, string> = { 5: '9', 6: '10', 9: '15' }
 
-/**
- * encodingNamed returns `utf-16` if the byte order mark must decide the byte order, and null for an unsupported name.
- */
+/** encodingNamed returns `utf-16` if the byte order mark must decide, and null for an unsupported name. */
 export function encodingNamed(declared: string): Encoding | 'utf-16' | null {
   const name = declared.toLowerCase()
   if (/^utf-?8$/.test(name)) return UTF_8
