@@ -95,13 +95,12 @@ async function recordEach<T>(
       await history.commit(() => piece.forEach(on.record))
     } catch (err) {
       if (isRetryable(err)) throw err
-      const [first, ...others] = piece
-      if (first === undefined || others.length > 0) {
+      if (piece.length > 1) {
         for (const item of piece) await commit([item])
         return
       }
       log.error({ event: 'daemon.fault', err }, 'a path of the folder could not be recorded')
-      on.failed?.(first, err)
+      for (const item of piece) on.failed?.(item, err)
     }
   }
   for (let from = 0; from < items.length; from += PIECE)
