@@ -34,9 +34,8 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR', 'ENOTCONN', 'ESTALE', '
 const MOST_MENTIONED = 10
 
 /**
- * scanFolder lists the folder and records the listing. It starts the quiet periods of new and changed files, and the
- * threads that will read these files. It updates the skipped paths, the conditions of the folder and the daemon's file,
- * and begins the moves and receipts that are left. Returns how long the listing took, in ms.
+ * scanFolder lists the folder, records the listing, starts quiet periods and the threads that will read the files, and
+ * begins the moves and receipts that are left. Returns how long the listing took, in ms.
  */
 export async function scanFolder(parts: ScanParts): Promise<number> {
   const { checkerFor, clock, conditions, daemonFile, inbox, incompleteAfterMs } = parts

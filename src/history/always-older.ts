@@ -9,8 +9,8 @@ const EXPORTS = 3
 
 /**
  * newerThanAll returns the version whose date is newer than the dates of the last three exports of a feed, of which
- * `last` is the newest; null if there is none. Only files that were written after that version came count as exports:
- * old files that somebody puts into the folder do not.
+ * `last` is the newest; null if no version is newer. Only files that were written after that version came count as
+ * exports: old files that somebody puts into the folder do not.
  */
 export function newerThanAll(history: VersionReads, last: Version): Version | null {
   const { feed, id, reasonCode } = last

@@ -41,7 +41,7 @@ export class Connection implements Disposable {
     return this.#translated(() => this.#prepared(sql).all(...parameters) as R[])
   }
 
-  /** row returns the first row, or null when there is none. */
+  /** row returns the first row, or null. */
   row<R>(sql: string, ...parameters: Parameter[]): R | null {
     return this.#translated(() => (this.#prepared(sql).get(...parameters) ?? null) as R | null)
   }

@@ -44,7 +44,7 @@ export function files(db: Connection, { version }: VersionReads) {
       if (since === null) db.run(sql, path)
     },
 
-    /** pathOf returns the path of a file in the folder that is a version of this feed, or null when there is none. */
+    /** pathOf returns the path of a file in the folder that is a version of this feed, or null. */
     pathOf: (feed: string) =>
       db.value<string>(
         `SELECT f.path FROM files f CROSS JOIN versions v ON v.id = f.version

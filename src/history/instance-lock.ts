@@ -52,7 +52,7 @@ export function acquireLock(directory: string): InstanceLock | null {
 /**
  * isLocked returns whether a process holds the lock. It asks for a read lock and releases it at once, so read access to
  * the file is enough. Returns false when no daemon ever ran. Throws `FeedsyncError` if the lock cannot be read, because
- * true and false could then be wrong.
+ * either answer could be wrong.
  */
 export function isLocked(directory: string): boolean {
   const file = lockFile(directory)

@@ -71,7 +71,7 @@ export interface Version {
   incompleteSince: number | null
   fileUrl: string | null
   etagVerified: boolean | null
-  /** Name of the copy in the spool; null when there is none. */
+  /** Name of the copy in the spool; null without a copy. */
   spool: string | null
 }
 

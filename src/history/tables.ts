@@ -18,7 +18,6 @@ import { type VersionReads, versionReads } from './version-reads.ts'
 import { versionWrites } from './version-writes.ts'
 import { waits } from './waits.ts'
 
-/** Tables has all queries and writes. */
 export type Tables = ReturnType<typeof tables>
 
 /** HistoryReader has the queries of code that only reads. */

@@ -161,7 +161,7 @@ function createPool(origin: string | URL, options: Pool.Options, limits: Connect
 }
 
 /**
- * proxyAddress returns the proxy that a variable names, empty if there is none, and registers its credentials as secrets.
+ * proxyAddress returns the proxy that a variable names, or an empty text, and registers its credentials as secrets.
  * Throws `FeedsyncError` (78) for an address that cannot be used.
  */
 function proxyAddress(env: NodeJS.ProcessEnv, name: string): string {

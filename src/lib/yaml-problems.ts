@@ -76,7 +76,7 @@ export function describeProblems(document: YamlDocument, options: Describing): Y
   return [...located.values()].sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** valueAt returns the value at a path; undefined if there is none. */
+/** valueAt returns the value at a path, or undefined. */
 export function valueAt(raw: unknown, path: YamlPath): unknown {
   return path.reduce<unknown>(
     (value, step) =>
@@ -129,7 +129,7 @@ function schemaAt(schema: JsonSchema, path: YamlPath): JsonSchema | undefined {
   )
 }
 
-/** elsewhere returns the path of the first key of this name in the whole schema; null if there is none. */
+/** elsewhere returns the path of the first key of this name in the whole schema, or null. */
 function elsewhere(schema: JsonSchema, name: string, path: YamlPath = []): YamlPath | null {
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
     const at = [...path, key]

@@ -62,7 +62,7 @@ export class Ledger {
     return IN_MOTION.includes(this.unreadAt(path)?.state ?? 'gone')
   }
 
-  /** unreadAt returns the version of the file at a path whose bytes are not known yet; null if there is none. */
+  /** unreadAt returns the version of the file at a path whose bytes are not known yet, or null. */
   unreadAt(path: string): Version | null {
     return this.#history.unreadAt(path)
   }

@@ -255,7 +255,7 @@ export class Pipeline {
     return null
   }
 
-  /** #ensureVersion returns the id of the version that the copy belongs to. It adds the version if there is none. */
+  /** #ensureVersion returns the id of the version that the copy belongs to. It adds a missing version. */
   async #ensureVersion(file: Candidate, { isSendable }: { isSendable: boolean }): Promise<number> {
     const event = { kind: 'named', isSendable } as const
     if (decideFile(this.#ledger.facts(file), file, event).length > 0) await this.#write(file, event)

@@ -148,9 +148,8 @@ function left(facts: FileFacts, { path }: Origin): Transition[] {
 }
 
 /**
- * judgedAnew forgets a path, so that its file is read again, if the file was older by date than another file and is not
- * by the rules in force, for example because its rule now says that dates do not count. For a version that was held
- * beside another feed, `renamed` decides.
+ * judgedAnew forgets a path, so that its file is read again, if the file was older by date and, by the rules in force,
+ * no longer is. For a version that was held beside another feed, `renamed` decides.
  */
 function judgedAnew(facts: FileFacts, origin: Origin): Transition[] {
   const last = facts.last()
