@@ -9,7 +9,7 @@ const S = '[ \\t\\r\\n]'
 
 // The XML declaration: <?xml version="1.0" encoding="…" standalone="…"?>
 
-export interface Declaration {
+interface Declaration {
   /** length is in characters; 0 if the document has no XML declaration. */
   length: number
   encoding: { name: string; at: number } | null

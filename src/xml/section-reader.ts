@@ -11,7 +11,7 @@ import type { Listener } from './listener.ts'
 /** STEPS is how many marks are tried as the end of a CDATA section before native code searches for the end. */
 const STEPS = 16
 
-export interface Section {
+interface Section {
   /** name is for messages. */
   name: string
   terminator: Buffer

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Encoding, UNDECODABLE, UTF_16LE } from './encodings.ts'
 
-export interface Decoded {
+interface Decoded {
   text: string
   /** bad is true if the byte after `text` cannot be decoded. Then write no more pieces. */
   bad: boolean

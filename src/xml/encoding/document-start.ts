@@ -6,7 +6,7 @@ import { LONGEST_DECLARATION, readDeclaration } from '../prolog.ts'
 import { Decoder } from './decoder.ts'
 import { type Encoding, encodingNamed, UNKNOWN, UTF_8, UTF_16BE, UTF_16LE } from './encodings.ts'
 
-export interface DocumentStart {
+interface DocumentStart {
   /** encoding decodes the file, or the part before the fault. */
   encoding: Encoding
   /** bom is the length of the byte order mark in bytes. */
