@@ -54,7 +54,6 @@ export function alertReceivers(db: Connection) {
             )
       }),
 
-    /** forgetReceivers forgets all receivers except these. */
     forgetReceivers: (except: readonly string[]): void => {
       const known = db.values<string>('SELECT id FROM alert_receivers')
       const old = known.filter((id) => !except.includes(id))

@@ -7,7 +7,6 @@ import { errorCode } from './errors.ts'
 import { LOOKUP_TIMEOUT_MS, TimedOut } from './http-connect.ts'
 import { formatBytes } from './units.ts'
 
-/** NoAnswerKind says why there is no answer. */
 export type NoAnswerKind =
   /** There was no connection, so nothing was sent. */
   | 'unreachable'

@@ -6,7 +6,6 @@ import type { Accounts, HistoryReader, Version } from '../history/port.ts'
 import type { AccountFacts, AskingFeed } from './decide/second-feed.ts'
 import type { GuardLimits } from './guards.ts'
 
-/** Named is an `AskingFeed` with its account. */
 export type Named = AskingFeed & Pick<Version, 'account'>
 
 /** Judging is what the guards need beside the version that they judge. */

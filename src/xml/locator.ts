@@ -14,9 +14,9 @@ export interface Position {
 }
 
 /**
- * locate returns the position of each place. `pieces` are the bytes of the file from its start. `places` count bytes in
- * UTF-8 after the byte order mark, in any order. A place after the end of the file gets the position of the end. Lines
- * end at LF, CR LF or CR (XML 1.0 §2.11). `bom` is the length of the byte order mark in bytes.
+ * locate returns the position of each place. `pieces` are the bytes of the file from its start, and `bom` is the length
+ * of its byte order mark. `places` count bytes in UTF-8 after the byte order mark, in any order. A place after the end
+ * of the file gets the position of the end. Lines end at LF, CR LF or CR (XML 1.0 §2.11).
  */
 export async function locate(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,

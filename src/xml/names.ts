@@ -145,7 +145,6 @@ export class NameTable {
     }
   }
 
-  /** #add stores a new name and returns its number. */
   #add(view: DataView, from: number, length: number, slot: number): number {
     const name = this.#make(Buffer.from(view.buffer, from, length).toString())
     const { number } = name
