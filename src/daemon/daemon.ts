@@ -304,8 +304,8 @@ export class Daemon {
   }
 
   /**
-   * #isDone returns whether `run --once` can end. If `isLate`, `run --once` no longer waits for unsettled files or for a
-   * look that is stuck.
+   * #isDone returns whether `run --once` can end. If `isLate`, `run --once` no longer waits for unsettled files or for
+   * a look that is stuck.
    */
   #isDone({ isLate }: { isLate: boolean }): boolean {
     if (!this.#takeQueue.isEmpty || this.#postDelivery.isMoving) return false

@@ -1,5 +1,5 @@
-// Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows the
-// feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
+// Adds the feeds that the rules expect. An expected feed without a file gets a version that is `gone`: `status` shows
+// the feed from the start, and it becomes overdue when no file comes. The first file takes over this version.
 
 import type { FeedConfig } from '../config/config.ts'
 import { NOT_SEEN } from '../domain/reason-codes.ts'

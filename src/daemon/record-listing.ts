@@ -29,8 +29,8 @@ const PIECE = 64
 
 /**
  * recordListing records a listing and returns the files to read once they are quiet, sorted by `inOrder`. It leaves out
- * busy files. It returns skipped files, but records no new state for them. It records nothing of a folder that could not
- * be read. A file that cannot be recorded is skipped alone. Throws errors that are `isRetryable`.
+ * busy files. It returns skipped files, but records no new state for them. It records nothing of a folder that could
+ * not be read. A file that cannot be recorded is skipped alone. Throws errors that are `isRetryable`.
  */
 export async function recordListing(
   listing: Listing,
@@ -82,8 +82,8 @@ async function recordLeft(
 }
 
 /**
- * recordEach records items in commits of `PIECE` items. If a commit fails, each of its items gets a commit of its own. An
- * item that fails alone is logged and passed to `failed`. Throws errors that are `isRetryable`.
+ * recordEach records items in commits of `PIECE` items. If a commit fails, each of its items gets a commit of its own.
+ * An item that fails alone is logged and passed to `failed`. Throws errors that are `isRetryable`.
  */
 async function recordEach<T>(
   items: readonly T[],

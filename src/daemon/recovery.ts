@@ -28,8 +28,8 @@ interface RecoveryParts {
 
 /**
  * recover records a loss of the history and a change of the service, and makes versions due that wait for an account.
- * After a crash, it ends running attempts as `unknown`. It reads files again whose copies are missing, holds versions of
- * a state directory that was restored, removes copies that belong to no version, and finds missing receipts.
+ * After a crash, it ends running attempts as `unknown`. It reads files again whose copies are missing, holds versions
+ * of a state directory that was restored, removes copies that belong to no version, and finds missing receipts.
  */
 export async function recover(
   { clock, history, inboxDirectory, ledger, log, postDelivery, spool }: RecoveryParts,

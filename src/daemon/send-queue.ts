@@ -1,5 +1,5 @@
-// The versions that wait to be sent. The history is the queue; this file reads which of them are due, and writes why the
-// others wait.
+// The versions that wait to be sent. The history is the queue; this file reads which of them are due, and writes why
+// the others wait.
 
 import { ENDPOINT_DOWN, ON_HOLD } from '../domain/reason-codes.ts'
 import type { History, Version } from '../history/port.ts'

@@ -77,8 +77,8 @@ export class Sending {
   }
 
   /**
-   * #startDue starts due attempts. Returns false if accounts were passed over, no attempt was started, and nothing probes
-   * the service now.
+   * #startDue starts due attempts. Returns false if accounts were passed over, no attempt was started, and nothing
+   * probes the service now.
    */
   #startDue(signal: AbortSignal, news: SendingNews): boolean {
     const before = this.#running.size
@@ -98,8 +98,8 @@ export class Sending {
   }
 
   /**
-   * #begin starts an attempt if the gate permits it. Returns what the version waits for; null if the attempt began, or if
-   * no place is free.
+   * #begin starts an attempt if the gate permits it. Returns what the version waits for; null if the attempt began, or
+   * if no place is free.
    */
   #begin(
     due: Version,

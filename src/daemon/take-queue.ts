@@ -123,8 +123,8 @@ export class TakeQueue {
   }
 
   /**
-   * #takeNext takes the next file of a lane and answers the request for the file. It skips a file that cannot be read or
-   * that meets an unknown error. Throws that error, and a `ConditionError` if the copy has no room.
+   * #takeNext takes the next file of a lane and answers the request for the file. It skips a file that cannot be read
+   * or that meets an unknown error. Throws that error, and a `ConditionError` if the copy has no room.
    */
   async #takeNext(lane: Lane, signal: AbortSignal): Promise<void> {
     const next = this.#queue.take(lane)
@@ -204,7 +204,7 @@ export function notRecorded(error: unknown): { reason: string; hint: string } {
   return { reason: faultReason(error).reason, hint }
 }
 
-/** laneOf returns the lane of a file. A file of unknown size gets the large lane, so that it cannot block small files. */
+/** laneOf returns the lane of a file. A file of unknown size gets the large lane, so that it blocks no small files. */
 export function laneOf(bytes: number | null): Lane {
   return bytes !== null && bytes <= SMALL_FILE ? 'small' : 'large'
 }

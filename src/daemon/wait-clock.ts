@@ -24,8 +24,8 @@ export class WaitClock {
   }
 
   /**
-   * start counts the time in which no daemon ran as passed time of the pauses. A clock that was set back meanwhile makes
-   * no wait longer.
+   * start counts the time in which no daemon ran as passed time of the pauses. A clock that was set back meanwhile
+   * makes no wait longer.
    */
   start(): void {
     const { wall } = this.#looked
@@ -36,8 +36,8 @@ export class WaitClock {
   }
 
   /**
-   * look counts the passed time of the pauses once a minute. When somebody has set the clock, it counts at once and moves
-   * the waits with the clock.
+   * look counts the passed time of the pauses once a minute. When somebody has set the clock, it counts at once and
+   * moves the waits with the clock.
    */
   look(): void {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() }
@@ -57,8 +57,8 @@ export class WaitClock {
   }
 
   /**
-   * #count writes what is left of each pause, and calls `correctWaits` in the same transaction. `passedMs` returns the ms
-   * that have passed since `seenAt`, the wall ms at which the pause was last counted.
+   * #count writes what is left of each pause, and calls `correctWaits` in the same transaction. `passedMs` returns the
+   * ms that have passed since `seenAt`, the wall ms at which the pause was last counted.
    */
   #count(passedMs: (seenAt: number) => number, correctWaits = () => {}): void {
     const now = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() }

@@ -49,7 +49,7 @@ export class Dispositions {
     this.#clock = clock
   }
 
-  /** dispose moves or deletes the file if it still has the `identity`. It never overwrites a file, and never rejects. */
+  /** dispose moves or deletes the file if it still has the `identity`. It overwrites no file and never rejects. */
   async dispose(departure: Departure): Promise<Disposed> {
     const { disposition, path, identity } = departure
     try {
@@ -79,8 +79,8 @@ export class Dispositions {
   }
 
   /**
-   * writeReceipt writes or replaces the receipt beside the feed in one step. The answer is a problem if another file has
-   * the name of the receipt. `token` has 12 random hexadecimal digits.
+   * writeReceipt writes or replaces the receipt beside the feed in one step. The answer is a problem if another file
+   * has the name of the receipt. `token` has 12 random hexadecimal digits.
    */
   async writeReceipt(receipt: Receipt, token: string): Promise<Disposed> {
     const what = `write the receipt of ${receipt.file}`
@@ -184,8 +184,8 @@ export class Dispositions {
 }
 
 /**
- * leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. It creates a missing `path`.
- * Throws system errors.
+ * leadsInto returns whether `path` is or lies below `folder`, also through links and mounts. It creates a missing
+ * `path`. Throws system errors.
  */
 async function leadsInto(path: string, folder: string): Promise<boolean> {
   const { dev, ino } = await stat(folder, { bigint: true })
@@ -200,7 +200,7 @@ async function leadsInto(path: string, folder: string): Promise<boolean> {
   }
 }
 
-/** hasBytesOf returns whether the file, unpacked if it is packed, has the bytes that were read. Throws system errors. */
+/** hasBytesOf returns whether the file, unpacked if packed, has the bytes that were read. Throws system errors. */
 async function hasBytesOf(file: string, { path, sha256 }: Departure): Promise<boolean> {
   await using handle = await open(file, READ_FLAGS)
   const bytes = handle.createReadStream({ autoClose: false })
@@ -285,7 +285,7 @@ function draftName(token: string): string {
   return `.${token}.receipt.tmp`
 }
 
-/** mayBeReplaced returns whether nothing is there, or an earlier receipt of this file, or a link. Throws system errors. */
+/** mayBeReplaced returns whether nothing, an earlier receipt of this file, or a link is there. Throws system errors. */
 async function mayBeReplaced(target: string, file: string): Promise<boolean> {
   try {
     await using handle = await open(target, READ_FLAGS)

@@ -127,8 +127,8 @@ function readContent(prefix: string, options: WalkOptions): DirectoryContent {
 }
 
 /**
- * directoryAt stats a directory and follows no link below the folder. Returns null if the directory is gone. Throws only
- * for the folder itself.
+ * directoryAt stats a directory and follows no link below the folder. Returns null if the directory is gone. Throws
+ * only for the folder itself.
  */
 function directoryAt(prefix: string, { asks, directory }: WalkOptions): LstatResult {
   asks(prefix)
@@ -238,8 +238,8 @@ function ancestors(path: string): string[] {
 }
 
 /**
- * addByName adds an entry to `here`, or leaves it out, and returns null. If the name and kind of the entry do not suffice
- * for that, it returns what the entry seems to be.
+ * addByName adds an entry to `here`, or leaves it out, and returns null. If the name and kind of the entry do not
+ * suffice for that, it returns what the entry seems to be.
  */
 function addByName(
   { at, kind, path }: DirectoryEntry,

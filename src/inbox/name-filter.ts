@@ -1,5 +1,5 @@
-// Decides by the name alone whether a path is ignored, and by which rule, which `show PATH` tells. listing.ts checks the
-// kind of the file.
+// Decides by the name alone whether a path is ignored, and by which rule, which `show PATH` tells. listing.ts checks
+// the kind of the file.
 
 import { globMatcher } from '../lib/glob.ts'
 import type { Ignored } from './port.ts'

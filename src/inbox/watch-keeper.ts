@@ -132,7 +132,7 @@ export class WatchKeeper {
     this.#opening = last
   }
 
-  /** touched joins events that arrive together into one hint. `name` is the last part of the path; null if not known. */
+  /** touched joins events that arrive together into one hint. `name` is the last part of the path; null if unknown. */
   touched(name: string | null): void {
     if (this.#nextHint !== null || this.#isClosed) return
     // A file with a temporary name matters only after it is renamed.

@@ -58,8 +58,8 @@ export class HungCall {
   }
 
   /**
-   * poll compares the current call with the call that the last poll saw. It returns the path of the current call if this
-   * call has not returned for too long, otherwise null. `now` is monotonic ms.
+   * poll compares the current call with the call that the last poll saw. It returns the path of the current call if
+   * this call has not returned for too long, otherwise null. `now` is monotonic ms.
    */
   poll(now: number): string | null {
     const current = this.#mark.current()

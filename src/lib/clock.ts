@@ -65,8 +65,8 @@ export class WakeSignal {
 
 /**
  * unlessAborted resolves with the result of `work`, or with null as soon as the signal aborts. It does not stop `work`
- * but ignores its result, so the program must be able to do without that result at any instant. If `work` rejects first,
- * it rejects, too.
+ * but ignores its result, so the program must be able to do without that result at any instant. If `work` rejects
+ * first, it rejects, too.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>()

@@ -60,8 +60,8 @@ const NO_CODE_HINT =
   'write a regular file under another name, and rename it to this name when it is complete'
 
 /**
- * errnoText explains an error of a file. If the error has no system code, as from `readRegular`, `code` is null, and the
- * error's own message follows the name.
+ * errnoText explains an error of a file. If the error has no system code, as from `readRegular`, `code` is null, and
+ * the error's own message follows the name.
  */
 export function errnoText(
   error: unknown,

@@ -128,9 +128,9 @@ export async function tryClone(source: number, target: number): Promise<boolean>
 export const LONGEST_SECRET = 64 * 1024
 
 /**
- * readRegular returns the bytes of a regular file. Throws the system's error (`EISDIR` for a directory). Throws an error
- * without a code if the file is not regular, is larger than `mostBytes`, or is still being written; the message of this
- * error continues a sentence that begins with the file's name.
+ * readRegular returns the bytes of a regular file. Throws the system's error (`EISDIR` for a directory). Throws an
+ * error without a code if the file is not regular, is larger than `mostBytes`, or is still being written; the message
+ * of this error continues a sentence that begins with the file's name.
  */
 export function readRegular(file: string, mostBytes: number): Buffer {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -4,7 +4,7 @@
 import { isIP, Socket } from 'node:net'
 import { type Clock, MINUTE, SECOND } from './clock.ts'
 
-/** LOOKUP_TIMEOUT_MS limits the look-up of a name: the system gives each name server 5 s, twice, for each search name. */
+/** LOOKUP_TIMEOUT_MS limits a look-up of a name: the system gives each name server 5 s, twice, for each search name. */
 export const LOOKUP_TIMEOUT_MS = MINUTE
 
 /**

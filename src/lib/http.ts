@@ -66,7 +66,7 @@ interface HttpClientOptions {
   clock: Clock
   /** The environment with the proxy variables. The default is the environment of this process. */
   env?: NodeJS.ProcessEnv
-  /** Longest time in ms from the known address of a host to an open and, with TLS, verified connection. Default 20 s. */
+  /** Longest time in ms from a known address of a host to an open and, with TLS, verified connection. Default 20 s. */
   connectTimeoutMs?: number
   /** Longest time in ms until a proxy has connected to an https address. Default 90 s. */
   tunnelTimeoutMs?: number
@@ -96,8 +96,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /**
- * createAgents returns the agents for hosts without a proxy, and for all others. With `pipelining` 0, each request opens
- * a new connection.
+ * createAgents returns the agents for hosts without a proxy, and for all others. With `pipelining` 0, each request
+ * opens a new connection.
  */
 function createAgents(options: HttpClientOptions, pipelining: 0 | 1) {
   const { clock, env = process.env, tunnelTimeoutMs = TUNNEL_TIMEOUT_MS } = options

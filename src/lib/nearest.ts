@@ -3,8 +3,8 @@
 import leven from 'leven'
 
 /**
- * nearest returns the closest name at a distance of at most a third of its length, otherwise the only name with the same
- * beginning; null if no name is near.
+ * nearest returns the closest name at a distance of at most a third of its length, otherwise the only name with the
+ * same beginning; null if no name is near.
  */
 export function nearest(name: string, names: Iterable<string>): string | null {
   const [best] = [...names]

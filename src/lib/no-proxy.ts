@@ -67,8 +67,8 @@ const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIP(address) === 4 ? 32 : 128)
 
 /**
- * underName returns a test for a name and its subdomains, or for its subdomains alone if the text begins with `*.`; null
- * if the text has no valid name.
+ * underName returns a test for a name and its subdomains, or for its subdomains alone if the text begins with `*.`;
+ * null if the text has no valid name.
  */
 function underName(text: string): HostTest | null {
   const name = domainToASCII(text.replace(/^\*?\./, '').replace(/\.$/, '')).toLowerCase()

@@ -18,8 +18,8 @@ export function printable(text: string): string {
 }
 
 /**
- * printableJson escapes the invisible and direction characters that JSON leaves as they are, for a terminal. The value of
- * the JSON stays the same.
+ * printableJson escapes the invisible and direction characters that JSON leaves as they are, for a terminal. The value
+ * of the JSON stays the same.
  */
 export function printableJson(json: string): string {
   return json.replace(UNSEEN_IN_JSON, (unseen) =>

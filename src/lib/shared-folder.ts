@@ -3,7 +3,7 @@
 /** A shorter common part is not worth a sign. */
 const LEAST_SHARED = 4
 
-/** sharedFolder returns the folders that all names begin with, with their last slash; empty if they share too little. */
+/** sharedFolder returns the folders that all names begin with, and their last slash; empty if they share too little. */
 export function sharedFolder(names: readonly string[]): string {
   const [first = '', ...others] = names
   if (others.length === 0) return ''

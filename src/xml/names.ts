@@ -97,8 +97,8 @@ export class NameTable {
   }
 
   /**
-   * find returns the number of the Name (production 5) from `from` to `to`, and stores a new name. It returns NONE for a
-   * new name that is longer than the limit. It also records the name as the follower of `last`.
+   * find returns the number of the Name (production 5) from `from` to `to`, and stores a new name. It returns NONE for
+   * a new name that is longer than the limit. It also records the name as the follower of `last`.
    */
   find(view: DataView, from: number, to: number, last: number): number {
     const length = to - from
