@@ -190,13 +190,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     page: () => overview({ campaigns, store, journal, faults, clock }),
   })
   const faultyService = withServiceFaults({
-    ...{
-      service: specifiedService,
-      issuer,
-      faults,
-      callOf,
-      accountOf: authenticator.claimedAccount,
-    },
+    ...{ service: specifiedService, issuer, faults, callOf },
+    accountOf: authenticator.claimedAccount,
     largestBody: () => knobs.largestBody,
   })
   const service = stack.use(
