@@ -117,7 +117,6 @@ const TYPE_NAMES: Record<string, string> = {
   tuple: 'a list',
 }
 
-/** issueMessage returns the message for a problem that a schema has found. */
 function issueMessage(issue: z.core.$ZodRawIssue): string {
   const got = gotText(issue.input)
   switch (issue.code) {
@@ -143,10 +142,7 @@ function issueMessage(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/**
- * gotText returns the end of a message: that the value is missing, or what came. Of a list or an object it names only
- * the kind.
- */
+/** gotText returns the end of a message: what came, or that it is missing. Of a list or object it names the kind. */
 function gotText(value: unknown): string {
   if (value === undefined) return ', but it is missing'
   if (typeof value === 'string') {

@@ -14,10 +14,7 @@ export class SeenRequest {
    */
   route = 'unknown'
   account: string | null = null
-  /**
-   * key is the object's key or the campaign's id. The storage sets it after it has read the form, and the service when
-   * it answers.
-   */
+  /** key is the object's key or the campaign's id. The storage sets it after the form, the service at the answer. */
   key: string | null = null
   /** status is the status of the answer; null if no answer was sent so far. */
   status: number | null = null

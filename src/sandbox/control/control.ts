@@ -33,7 +33,6 @@ interface ControlParts {
   clockChanged: () => void
   /** health returns what `GET /_sandbox/health` shows. */
   health: () => { status: 'ok' | 'degraded' }
-  /** openApi returns the description of the service. */
   openApi: () => object
   /** page returns the page at `/` as HTML. */
   page: () => string

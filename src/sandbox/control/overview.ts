@@ -10,7 +10,6 @@ import type { ObjectStore } from '../storage/object-store.ts'
 import { STYLE } from './overview-style.ts'
 
 const MOST_ROWS = 100
-/** STATUS_NAMES are the names of a campaign's status, from 1 on. */
 const STATUS_NAMES = ['', 'running', 'archived', 'paused']
 
 interface OverviewParts {

@@ -28,9 +28,7 @@ export function replacementAnswer(fault: Replacement, url: string, now: number):
 
 const EMPTY_JSON: Answer = { status: 200, headers: {}, body: Buffer.from('{}'), code: null }
 
-/**
- * rawBytes returns the bytes that the fault `raw` sends. The second argument is the real answer; by default it is `{}`.
- */
+/** rawBytes returns the bytes that the fault `raw` sends. The second argument is the real answer, by default `{}`. */
 export function rawBytes(
   { what, bytes = 256 * 1024 }: FaultOf<'raw'>,
   { body, headers, status }: Answer = EMPTY_JSON,
@@ -79,7 +77,6 @@ function redirectAnswer({ status, location: to }: FaultOf<'redirect'>, url: stri
 
 type Style = NonNullable<FaultOf<'s3-error'>['style']>
 
-/** STYLES change the XML of an S3 error. */
 const STYLES: Record<Style, (xml: string) => string> = {
   plain: (xml) => xml,
   bom: (xml) => `\uFEFF${xml}`,

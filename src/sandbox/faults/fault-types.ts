@@ -89,9 +89,7 @@ const KINDS = [
    * `refuse` ends a connection of the storage at once, and a connection of the service after the request's first line.
    */
   fault(BOTH, 'refuse', { how: cut }),
-  /**
-   * `drop` ends the connection after a request's head; with `reuse`, only if the connection served a request before.
-   */
+  /** `drop` ends the connection after a request's head; with `reuse`, only if it served a request before. */
   fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),
   /** `answer` sends this answer instead of the real answer. Nothing is carried out or stored. */
   fault(BOTH, 'answer', {
@@ -99,9 +97,7 @@ const KINDS = [
     body: z.string().optional(),
     ...answerOptions,
   }),
-  /**
-   * `redirect` leads to another path of the same host (`same-host`), to the same address (`loop`) or to any address.
-   */
+  /** `redirect` leads to another path of the host (`same-host`), to the same address (`loop`) or to any address. */
   fault(BOTH, 'redirect', {
     status: statusBetween(300, 399),
     location: headerValue,
@@ -235,9 +231,7 @@ const KINDS = [
   /** `success` stores the object and sends an unexpected answer. */
   fault(['storage'], 'success', {
     status: statusBetween(200, 599).optional(),
-    /**
-     * body `truncated` is half of the XML, with the length of that half. `cut` ends with an RST after half of the XML.
-     */
+    /** body `truncated` is half of the XML, with the length of the half. `cut` sends an RST after half of the XML. */
     body: z.enum(['xml', 'none', 'html', 'truncated', 'cut']).optional(),
     etag: z.enum(['wrong', 'opaque', 'missing', 'weak', 'unquoted']).optional(),
     checksum: z.literal('wrong').optional(),
@@ -260,10 +254,7 @@ export interface FaultSubject {
   reused: boolean
 }
 
-/**
- * Stage says when faults are chosen: before a connection is served, after the request's head, or after the form's
- * fields.
- */
+/** Stage says when faults are chosen: before a connection is served, or after a request's head or a form's fields. */
 export type Stage = 'connect' | 'headers' | 'fields'
 
 /** stageOf returns the stage at which a rule is chosen. */

@@ -101,7 +101,7 @@ export class FaultBook {
     return fault
   }
 
-  /** clear removes all faults, so that requests at gates go on. */
+  /** clear removes all faults; requests at gates go on. */
   clear(): void {
     for (const fault of this.list()) fault.remove()
   }

@@ -74,14 +74,13 @@ export class Played {
     if (answer !== null) throw new Refusal(answer)
   }
 
-  /** cutAndWait ends the connection and resolves `ms` later. Throws `ConnectionClosed` if a reset came meanwhile. */
+  /** cutAndWait ends the connection and resolves `ms` later. Throws `ConnectionClosed` if the sandbox was reset. */
   async cutAndWait(how: FaultOf<'commit-drop'>['how'], ms: number): Promise<void> {
     await this.#exchange.cut(how).catch(() => {})
     await this.#exchange.sleep(ms)
     this.#exchange.checkRun()
   }
 
-  /** #setDelivery makes the exchange send its answer as the chosen faults say. */
   #setDelivery(): void {
     const interim = this.fault('interim')
     const transfer = this.fault('transfer')

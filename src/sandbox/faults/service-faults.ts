@@ -16,7 +16,6 @@ interface ServiceFaultParts {
   service: Service
   issuer: FormIssuer
   faults: FaultBook
-  /** callOf reads the call of an exchange. */
   callOf: (exchange: Exchange) => Omit<ArrivedCall, 'body'>
   /** accountOf returns the account that the headers name, before any proof, or null. */
   accountOf: (call: CallHeaders) => string | null
@@ -80,9 +79,7 @@ export function withServiceFaults(parts: ServiceFaultParts) {
   }
 }
 
-/**
- * formSettings returns the settings of a form that the fault `form` replaces. `lastKey` is the key of the form before.
- */
+/** formSettings returns what the fault `form` changes in a form. `lastKey` is the key of the form before. */
 function formSettings(fault: FaultOf<'form'>, lastKey: string | null): Partial<FormSettings> {
   const { lifetimeMs, tokenLifetimeMs, successStatus, contentLengthRange, policy } = fault
   return {

@@ -101,10 +101,7 @@ class FaultyUpload implements UploadWatch {
     if (lost?.stored ?? this.#played.fault('success')?.stored ?? true) await commit()
   }
 
-  /**
-   * changed returns the answer as the fault `success` changes it. Without this fault, and for a refusal, nothing
-   * changes.
-   */
+  /** changed returns the answer as the fault `success` changes it. A refusal stays as it is. */
   changed(answer: Answer): Answer {
     const fault = this.#played.fault('success')
     if (fault === undefined || this.#form === null || answer.code !== null) return answer

@@ -32,9 +32,7 @@ export interface Delivery {
   idle?: { seconds: number; closeAfterMs: number; how: Cut }
   /** skewMs is added to the time of the header `Date`. */
   skewMs?: number
-  /** withoutDate leaves the header `Date` out. */
   withoutDate?: boolean
-  /** ageSeconds is the value of a header `Age`. */
   ageSeconds?: number
 }
 

@@ -23,7 +23,7 @@ const status = z.literal([1, 2, 3], { error: expecting('1, 2 or 3') })
 const stateCode = z.string().regex(/^[A-Za-z]{2}$/, {
   error: expecting('a state code of two letters, such as MA'),
 })
-/** list is a list or null. Null is read as an empty list. */
+/** list reads null as an empty list. */
 const list = <T extends z.ZodType>(item: T) =>
   z
     .array(item)

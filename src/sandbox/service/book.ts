@@ -50,7 +50,6 @@ export class CampaignBook {
     return campaign
   }
 
-  /** find returns a campaign of the account, or null. */
   find(account: string, id: string): SandboxCampaign | null {
     return this.all.find((one) => one.accountId === account && one.id === id) ?? null
   }

@@ -69,9 +69,7 @@ export class FormIssuer {
     return this.#database.accountOf(key)
   }
 
-  /**
-   * issue makes a form, and saves which account received it. A new object key has account, owner and time in its name.
-   */
+  /** issue makes a form, and saves which account received it. A new object key names account, owner and time. */
   issue(
     { owner, account }: Caller,
     storageOrigin: string,

@@ -24,9 +24,7 @@ export function pluralForms(word: string): string[] {
   return forms.filter((form) => form !== undefined)
 }
 
-/**
- * libraryPlural returns the plural of the library. It returns none for "taxis", because the library answers "taxes".
- */
+/** libraryPlural returns the plural of the library, but none for "taxis": the library answers "taxes". */
 function libraryPlural(word: string): string | undefined {
   return word.endsWith('taxis') ? undefined : pluralize.plural(word)
 }

@@ -13,9 +13,7 @@ type MappedField = keyof SandboxPosting
 export interface FieldMapping {
   /** isRecord returns whether an element of this name, without prefix, is a posting. */
   isRecord(element: string): boolean
-  /**
-   * fieldAt returns the field at a path below the posting, such as `location/city` or `location/@city`, or undefined.
-   */
+  /** fieldAt returns the field at a path below the posting, such as `location/city` or `location/@city`. */
   fieldAt(path: string): MappedField | undefined
 }
 
@@ -92,7 +90,6 @@ export async function* readPostings(
       const path = open.slice(0, i + 1).map(({ name }) => name)
       return mapping.fieldAt(path.join('/')) === 'description'
     })
-  /** keep sets a field of the posting that is being read. */
   const keep = (field: MappedField | undefined, value: string) => {
     if (posting !== null && field !== undefined) posting[field] = value.trim().slice(0, KEPT_TEXT)
   }
@@ -172,7 +169,7 @@ async function* textOf(path: string): AsyncGenerator<string, void> {
   yield decoder?.decode() ?? ''
 }
 
-/** encodingOf returns the encoding of a file that begins with `head`; utf-8 if the file does not name one. */
+/** encodingOf returns the encoding that the beginning of a file shows, or utf-8. */
 function encodingOf(head: Buffer): string {
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'

@@ -26,7 +26,7 @@ CREATE INDEX scratch.postings_campaign ON postings (feed, externalCampaignId);
 CREATE INDEX scratch.postings_requisition ON postings (feed, requisitionId);
 `
 
-/** SLICE is the number of postings that are tested at a time. That takes a few ms. */
+/** SLICE is the number of postings that are tested at a time, in a few ms. */
 const SLICE = 500
 
 /** Feed is what was read from one object. */
@@ -108,7 +108,6 @@ export class Postings {
     yield* this.#selectedIn(await this.#ready(account), targeting)
   }
 
-  /** clear deletes everything that was read. */
   clear(): void {
     this.#kept.clear()
     this.#db.exec('DELETE FROM scratch.postings')
@@ -194,9 +193,7 @@ export class Postings {
     return this.#knobs.accountKeeps === 'all' ? all : all.slice(-1)
   }
 
-  /**
-   * #read reads the objects that are not read yet, hides postings with a newer one, and deletes the others' postings.
-   */
+  /** #read reads new objects, hides postings whose id a newer object has, and forgets objects that are gone. */
   async #read(account: string, objects: readonly StoredObject[]): Promise<void> {
     const old = this.#kept.get(account)?.feeds ?? []
     const feeds: Feed[] = []
@@ -252,7 +249,6 @@ export class Postings {
     }
   }
 
-  /** #forget deletes the postings of a feed. */
   #forget(feed: number): void {
     this.#db.prepare('DELETE FROM postings WHERE feed = ?').run(feed)
   }

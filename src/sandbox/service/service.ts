@@ -39,9 +39,7 @@ interface Served {
   key: string | null
 }
 
-/**
- * ServedMessage is what `SERVED` publishes: a call, and the answer of the service before a fault or a knob changes it.
- */
+/** ServedMessage is what `SERVED` publishes: a call, and its answer before a fault or a knob changes the answer. */
 export interface ServedMessage {
   call: ArrivedCall
   served: Served
@@ -76,9 +74,7 @@ export function createService({
   })
   const accountOf = ({ account, owner }: Caller) => account ?? owner
 
-  /**
-   * authenticated makes a handler that refuses a call without proof, with a wrong encoding or with wrong parameters.
-   */
+  /** authenticated makes a handler that refuses a call without proof, with a wrong encoding or wrong parameters. */
   const authenticated =
     ({ audience, name }: { audience: Audience; name: RouteName }): Handler =>
     async (c, next) => {
@@ -201,9 +197,7 @@ const DISK_FULL = jsonAnswer(
   'disk-full',
 )
 
-/**
- * parametersIn reads a query, in which a plus sign is a space. It refuses an unknown or repeated parameter with 400.
- */
+/** parametersIn reads a query. A plus sign is a space. It refuses an unknown or repeated parameter with 400. */
 function parametersIn(query: string, known: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(query)) {

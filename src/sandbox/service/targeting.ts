@@ -85,9 +85,7 @@ function titleTest(titles: readonly string[]): Test {
   }
 }
 
-/**
- * spellings returns how a word of a posting's title can be wanted: ".NET" as ".NET" or "NET", and "NET" only as "NET".
- */
+/** spellings lets ".NET" in a title match the wanted "NET", too. "NET" does not match the wanted ".NET". */
 const spellings = (word: string) => (word.startsWith('.') ? [word, word.slice(1)] : [word])
 
 /** words returns the words of a text, with the marks that distinguish C++, C# and .NET from C and NET. */

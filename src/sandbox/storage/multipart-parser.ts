@@ -41,11 +41,10 @@ export async function* readParts(
     if (!done) rest = rest.length === 0 ? value : Buffer.concat([rest, value])
     return !done
   }
-  /** need adds the next chunk to `rest`, and refuses a body that has no more chunks. */
+  /** need adds the next chunk to `rest`, and refuses a body that ends here. */
   const need = async () => {
     if (!(await more())) malformed()
   }
-  /** take removes bytes from the beginning of `rest` and returns them. */
   const take = (bytes: number) => {
     const taken = rest.subarray(0, bytes)
     rest = rest.subarray(bytes)

@@ -11,7 +11,6 @@ import type { ReceivedObject, StoredObject } from '../records.ts'
 export interface ObjectStore {
   /** list returns the newest object of each key, in the order in which the keys first arrived. */
   list(): StoredObject[]
-  /** find returns the newest object of a key, or null. */
   find(key: string): StoredObject | null
   /** remove deletes the objects of an account and their files. Null stands for all objects. */
   remove(account: string | null): Promise<void>
@@ -20,7 +19,6 @@ export interface ObjectStore {
 }
 
 export interface IncomingObject extends AsyncDisposable {
-  /** write appends bytes to the file. */
   write(piece: Buffer): Promise<void>
   /** digest returns the size in bytes and the hashes in hex. It can be called once, after the last `write`. */
   digest(): { bytes: number; sha256: string; md5: string }
@@ -30,17 +28,14 @@ export interface IncomingObject extends AsyncDisposable {
   commit(received: ReceivedObject): Promise<void>
 }
 
-/**
- * PARTIAL is the directory of files that are still being received. It begins with a dot, and no file name of a key does
- * (see `safeSegment`).
- */
+/** PARTIAL is the directory of unfinished files. No file name of a key begins with a dot (see `safeSegment`). */
 const PARTIAL = '.partial'
-/** LONGEST_SEGMENT is the most characters of a file name that a segment of a key becomes unchanged. */
+/** LONGEST_SEGMENT is in characters. Only a longer segment of a key is shortened and gets a hash. */
 const LONGEST_SEGMENT = 200
 
 /**
- * openStore opens the objects in a directory. It leaves out objects whose files are gone (their rows stay), removes the
- * partial files of an earlier sandbox, and makes the directory for new ones.
+ * openStore opens the objects in a directory. It leaves out objects whose files are gone (their rows stay), and empties
+ * the directory of unfinished files.
  */
 export async function openStore(
   directory: string,

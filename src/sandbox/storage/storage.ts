@@ -20,12 +20,9 @@ export interface UploadWatch {
   onForm(form: AcceptedForm, expected: number): void
   /** onFile is called when `bytes` bytes of the file have come, the last `fresh` of them since the call before. */
   onFile(bytes: number, fresh: number): Promise<void>
-  /**
-   * onEnd is called when the whole form has come. If it returns an answer, the storage sends this answer and stores
-   * nothing.
-   */
+  /** onEnd is called when the whole form has come. If it returns an answer, the storage sends it and stores nothing. */
   onEnd(): Promise<Answer | null>
-  /** onStore is called instead of storing the object. It calls `commit`, which stores the object, or does not. */
+  /** onStore decides whether the object is stored: it calls `commit`, or does not. */
   onStore(commit: () => Promise<void>): Promise<void>
 }
 
@@ -57,7 +54,6 @@ export function createStorage(
     }
   }
 
-  /** receive stores the file of a form, and returns the answer to the upload. */
   async function receive(exchange: Exchange, watch: UploadWatch): Promise<Answer> {
     const { boundary, bodyBytes } = readHead(exchange)
     const parts = readParts(piecesOf(exchange), boundary)
@@ -182,10 +178,7 @@ async function* piecesOf(exchange: Exchange): AsyncGenerator<Buffer, void> {
   if (exchange.bodyEnd === 'short') refuseAsS3({ code: 'IncompleteBody' })
 }
 
-/**
- * readFields returns the fields before the file, with lower-case names, and the file's part. It refuses a form without
- * file.
- */
+/** readFields returns the fields, with lower-case names, and the part of the file. It refuses a form without file. */
 async function readFields(parts: AsyncGenerator<Part, void>) {
   const fields = new Map<string, string>()
   for (;;) {
