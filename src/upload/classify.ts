@@ -81,7 +81,7 @@ function judgeMove(reply: HttpReply, facts: FormFacts, common: Partial<Failure>)
   return isAllowed ? { kind: 'moved', to, failure } : { kind: 'failed', failure }
 }
 
-/** ROW_OF has the rows of the missing answers whose row does not depend on how many bytes were sent. */
+/** ROW_OF has the rows of missing answers that do not depend on how many bytes were sent. */
 const ROW_OF = {
   unreachable: RULES.unreachable,
   certificate: RULES.untrusted,

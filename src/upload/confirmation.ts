@@ -41,7 +41,7 @@ export function judgeSuccess(
 ): Confirmation {
   const { status, headers } = reply
   const notStored = (rule: Rule, code: string, how: string): Confirmation => {
-    // After one of these two, storage might have the file nevertheless.
+    // Storage might have the file although it answered early or without a confirmation.
     const ambiguous = rule === RULES.answeredEarly || rule === RULES.unconfirmed
     const reason = `storage answered ${status} ${how}`
     return { kind: 'failed', failure: failureOf(rule, { ...common, code, reason, ambiguous }) }

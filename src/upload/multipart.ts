@@ -15,9 +15,8 @@ export const FILE_NAME = 'feed.xml'
 const READ_SIZE = 256 * 1024
 
 /**
- * SOCKET_BUFFER is a size in bytes. After a write of at least this size, the socket asks for the next piece only when
- * the system has taken all of the write. The buffer of the piece can then be used again. New buffers for every piece
- * need 60 MB more memory for a file of 200 MB (measured).
+ * After a write of at least SOCKET_BUFFER bytes, the socket asks for the next piece only when the system has taken all
+ * of the write. Then its buffer can be used again: new buffers need 60 MB more memory for a file of 200 MB (measured).
  */
 const SOCKET_BUFFER = getDefaultHighWaterMark(false)
 

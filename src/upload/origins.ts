@@ -70,8 +70,8 @@ export class Origins {
   }
 
   /**
-   * health returns the worse of two states: of the service, and of the newest storage that is up. If neither is down,
-   * health is `degraded` while feeds wait for another storage, or for an origin that is down only for their account.
+   * health returns the worse state of the service and of the newest storage that is up. If neither is down, it is
+   * `degraded` while feeds wait for another storage, or for an origin that is down only for their account.
    */
   health(): UploadHealth {
     const worst = (all: Iterable<Breaker>) =>

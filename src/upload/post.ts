@@ -66,9 +66,8 @@ export interface Line {
 }
 
 /**
- * postFile posts the file, and posts it again to another address if storage redirects the first post. A spool file that
- * cannot be read, or has another size than `bytes`, is a failure. postFile fills in the tally, and counts the bytes of
- * the last post only.
+ * postFile posts the file, and follows one redirect. A spool file that cannot be read, or has another size than
+ * `bytes`, is a failure. postFile fills in the tally, and counts only the bytes of the last post.
  */
 export async function postFile(post: Post, line: Line, signal: AbortSignal): Promise<PostResult> {
   const isSmall = post.bytes <= SMALL && line.bandwidth === null
