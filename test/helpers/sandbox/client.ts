@@ -65,8 +65,8 @@ export function signedHeaders(
 
 export const PRESIGN = '/v1/presigned-storage-posting-post'
 
-export async function presign(url: string): Promise<Form> {
-  const reply = await send(url + PRESIGN, { headers: signedHeaders(PRESIGN) })
+export async function presign(url: string, date = new Date().toUTCString()): Promise<Form> {
+  const reply = await send(url + PRESIGN, { headers: signedHeaders(PRESIGN, undefined, date) })
   if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body}`)
   return JSON.parse(reply.body)
 }
