@@ -5,15 +5,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { sandboxFolder } from '../../helpers/sandbox/process.ts'
+import { sandboxCommand, sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { CAMPAIGNS, feedOf, PRESIGN, post } from '../../helpers/sandbox/vendor.ts'
 
-/** started starts a sandbox in this process and returns the JSON line that it printed. */
+/** started starts a sandbox and returns the JSON line that it printed. */
 async function started(directory: string, ...args: string[]) {
-  const command = new Command(['sandbox', '--json', '--dir', directory, ...args])
-  onTestFinished(async () => void (await command.stop()))
-  const printed = await eventually(() => JSON.parse(command.output))
-  return { command, ...printed }
+  const { command, facts } = await sandboxCommand(directory, ...args)
+  return { command, ...facts }
 }
 
 type Started = Awaited<ReturnType<typeof started>>

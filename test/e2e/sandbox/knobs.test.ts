@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Knobs } from '../../../src/sandbox/knobs.ts'
-import { Command, runWithin } from '../../helpers/command.ts'
-import { eventually } from '../../helpers/eventually.ts'
-import { sandboxFolder } from '../../helpers/sandbox/process.ts'
+import { runWithin } from '../../helpers/command.ts'
+import { sandboxCommand, sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import { CAMPAIGNS, call, create } from '../../helpers/sandbox/vendor.ts'
 
@@ -161,15 +160,13 @@ describe('a knob', () => {
     const directory = sandboxFolder()
     const file = join(directory, 'knobs.json')
     writeFileSync(file, '{"errorBody":"none","pageSize":7}')
-    const args = ['sandbox', '--json', '--dir', directory, '--knobs', file]
-    const command = new Command(args)
-    onTestFinished(async () => void (await command.stop()))
-    const { url } = await eventually(() => JSON.parse(command.output))
+    const { facts } = await sandboxCommand(directory, '--knobs', file)
 
-    const knobs = await (await fetch(`${new URL(url).origin}/_sandbox/knobs`)).json()
+    const knobs = await (await fetch(`${new URL(facts.url).origin}/_sandbox/knobs`)).json()
 
     expect(knobs).toMatchObject({ errorBody: 'none', pageSize: 7, listField: 'campaigns' })
     writeFileSync(file, '{"color":"red"}')
-    expect((await runWithin(args)).code).toBe(64)
+    const { code } = await runWithin(['sandbox', '--dir', directory, '--knobs', file])
+    expect(code).toBe(64)
   })
 })

@@ -6,7 +6,7 @@ import type { RequestDetails } from '../../../src/sandbox/records.ts'
 import { Command, runWithin } from '../../helpers/command.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { SECRET } from '../../helpers/sandbox/client.ts'
-import { sandboxFolder } from '../../helpers/sandbox/process.ts'
+import { sandboxCommand, sandboxFolder } from '../../helpers/sandbox/process.ts'
 import { sandbox } from '../../helpers/sandbox/sandbox.ts'
 import {
   ACCOUNT,
@@ -99,12 +99,10 @@ async function home(callers: object[] | null, ...args: string[]) {
     join(directory, 'public.pem'),
     pair.publicKey.export({ type: 'spki', format: 'pem' }),
   )
-  const base = ['--dir', join(directory, 'sandbox')]
+  const home = join(directory, 'sandbox')
   const given = callers === null ? args : ['--callers', file, ...args]
-  const command = new Command(['sandbox', '--json', ...base, ...given])
-  onTestFinished(async () => void (await command.stop()))
-  const facts = await eventually(() => JSON.parse(command.output))
-  const sign = (...words: string[]) => runWithin(['sandbox', 'sign', ...base, ...words])
+  const { facts } = await sandboxCommand(home, ...given)
+  const sign = (...words: string[]) => runWithin(['sandbox', 'sign', '--dir', home, ...words])
   const status = async (...words: string[]) => {
     const { stdout } = await sign(...words)
     const value = (name: string) =>
@@ -216,18 +214,13 @@ describe('feedsyncd sandbox', () => {
   })
 
   it('begins with --reset without campaigns and at the first id, with the same key and ports', async () => {
-    const base = ['sandbox', '--json', '--dir', join(sandboxFolder(), 'sandbox')]
-    const start = async (...words: string[]) => {
-      const command = new Command([...base, ...words])
-      onTestFinished(async () => void (await command.stop()))
-      return { command, facts: await eventually(() => JSON.parse(command.output)) }
-    }
-    const first = await start()
+    const directory = join(sandboxFolder(), 'sandbox')
+    const first = await sandboxCommand(directory)
     const secret = readFileSync(first.facts.keyFile, 'utf8').trimEnd()
     const { json: before } = await create(first.facts.url, {}, { secret })
     await first.command.stop()
 
-    const second = await start('--reset')
+    const second = await sandboxCommand(directory, '--reset')
 
     expect(second.facts).toEqual(first.facts)
     expect(readFileSync(second.facts.keyFile, 'utf8').trimEnd()).toBe(secret)

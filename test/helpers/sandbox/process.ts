@@ -1,4 +1,4 @@
-// Starts `feedsyncd sandbox` in a process of its own, so that a test can kill it, and calls it as a vendor would.
+// Starts `feedsyncd sandbox`, in this process or in another one that a test can kill, and calls it as a vendor would.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
+import { Command } from '../command.ts'
+import { eventually } from '../eventually.ts'
 import { MAIN } from '../site.ts'
 import { answerOf, call } from './vendor.ts'
 
@@ -15,6 +17,14 @@ export function sandboxFolder(): string {
   const directory = mkdtempSync(join(tmpdir(), 'feedsyncd-sandbox-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   return directory
+}
+
+/** sandboxCommand starts `feedsyncd sandbox` in this process, and returns it and the facts that it printed. */
+export async function sandboxCommand(directory: string, ...args: string[]) {
+  const command = new Command(['sandbox', '--json', '--dir', directory, ...args])
+  onTestFinished(async () => void (await command.stop()))
+  const facts = await eventually(() => JSON.parse(command.output))
+  return { command, facts }
 }
 
 /** sandboxProcess starts a sandbox, and returns functions that call its service and its control routes. */
