@@ -59,7 +59,7 @@ export interface SandboxDatabase extends Disposable {
   /** campaigns returns all campaigns, oldest first. */
   campaigns(): SandboxCampaign[]
   saveCampaign(campaign: SandboxCampaign): void
-  /** accountOf returns the account that received the form with this object key, or null if no account received one. */
+  /** accountOf returns the account that received the form with this object key, or null. */
   accountOf(key: string): string | null
   saveForm(key: string, account: string | null): void
   /** objects returns all objects, in the order in which their keys first arrived. */
@@ -70,10 +70,7 @@ export interface SandboxDatabase extends Disposable {
   trimRequests(most: number): void
   /** requests returns all requests, oldest first. */
   requests(): SeenRequest[]
-  /**
-   * saveRequest saves a request and its details. Each 100th request deletes the details of all requests but the newest
-   * `mostDetails`.
-   */
+  /** saveRequest saves a request. Each 100th request deletes the details of all but the newest `mostDetails`. */
   saveRequest(entry: SeenRequest, details: RequestDetails | null, mostDetails: number): void
   /** details returns the details of request `n`, or null if they were not saved or were deleted. */
   details(n: number): RequestDetails | null
@@ -82,10 +79,7 @@ export interface SandboxDatabase extends Disposable {
   /** number returns the number that is saved under this name, or 0. */
   number(name: string): number
   saveNumber(name: string, value: number): void
-  /**
-   * clear deletes everything but the ports, the credentials of the storage and the scratch file. Ids and other numbers
-   * begin again.
-   */
+  /** clear deletes everything but ports, credentials of the storage and scratch file. Ids and numbers begin again. */
   clear(): void
 }
 
@@ -190,10 +184,7 @@ export function openDatabase(file: string): SandboxDatabase {
   }
 }
 
-/**
- * lockedDatabase opens a database and locks it until the close or the end of this process.
- * @throws FeedsyncError (75) if another process has locked it.
- */
+/** lockedDatabase opens a database, and locks it until the close. Throws FeedsyncError (75) if it is locked already. */
 function lockedDatabase(file: string): Database.Database {
   const db = new Database(file, { timeout: 0 })
   try {

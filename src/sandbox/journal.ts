@@ -6,7 +6,7 @@ import { messageOf } from '../lib/errors.ts'
 import type { SandboxDatabase } from './database.ts'
 import { type RequestDetails, SeenRequest, type Side } from './records.ts'
 
-/** MOST_REQUESTS is how many of the newest requests stay listed. The list is cut to it once it is twice as long. */
+/** MOST_REQUESTS is how many of the newest requests stay listed. A list of twice as many is cut to this length. */
 const MOST_REQUESTS = 100_000
 /** MOST_DETAILS is how many of the newest requests keep their headers and bodies. */
 export const MOST_DETAILS = 1000

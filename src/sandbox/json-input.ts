@@ -53,10 +53,7 @@ export function readBodyList<T>(body: Buffer, schema: z.ZodType<T>, what: string
   return badRequest(`${what}${placeOf(issue)}: ${issue?.message}`)
 }
 
-/**
- * jsonOf parses a body. It refuses with 400 bytes that are not UTF-8, text that is not JSON, and an object that has
- * the same name twice.
- */
+/** jsonOf parses a body. It refuses with 400 what is not UTF-8 or not JSON, and an object with the same name twice. */
 function jsonOf(body: Buffer): unknown {
   const text = body.toString('utf8')
   const encodedAgain = Buffer.from(text)
@@ -75,10 +72,7 @@ function jsonOf(body: Buffer): unknown {
   return value
 }
 
-/**
- * repeatedName finds the first name that an object in valid JSON text has twice, and the place of its second use. It
- * returns null if no object repeats a name.
- */
+/** repeatedName finds the first name that an object in valid JSON has twice, and the place of its second use. */
 function repeatedName(json: string): { name: string; place: string } | null {
   /** open has one item for each open object or list: the names of the object so far, or null for a list. */
   const open: (Set<string> | null)[] = []

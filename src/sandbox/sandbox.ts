@@ -92,10 +92,7 @@ export interface Sandbox extends AsyncDisposable {
   objects(): StoredObject[]
   /** requests returns the requests of both sides, oldest first, without control requests. */
   requests(): SeenRequest[]
-  /**
-   * findRequest returns a copy of the first request that `predicate` accepts, or undefined. A request that still runs
-   * has `endedAt` null.
-   */
+  /** findRequest returns a copy of the first request that `predicate` accepts. `endedAt` is null while it runs. */
   findRequest(predicate: (request: SeenRequest) => boolean): SeenRequest | undefined
   /** onChange calls a function after each step of a request, until the returned function is called. */
   onChange(listener: () => void): () => void
@@ -135,7 +132,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { headTimeoutMs = 20 * SECOND } = options
   const shared = { host, clock, database, journal, idleTimeoutMs, headTimeoutMs }
 
-  /** reset puts everything back to the first start. It ends all connections except the connection of `asker`. */
   async function reset(asker: Exchange | null = null): Promise<void> {
     await store.remove(null)
     database.clear()

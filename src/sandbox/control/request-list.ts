@@ -7,10 +7,7 @@ const FILTERS = ['route', 'status', 'since', 'limit']
 /** USUAL_LIMIT is the number of requests in an answer if the query has no limit. */
 const USUAL_LIMIT = 100
 
-/**
- * listedRequests returns the requests that the query asks for, newest first, each with what it sent and was answered.
- * It refuses a wrong query with 400.
- */
+/** listedRequests returns the requests that the query asks for, newest first. It refuses a wrong query with 400. */
 export function listedRequests(journal: Journal, query: URLSearchParams): object[] {
   const wrong = (message: string) => refuse(400, 'bad-request', message)
   const unknown = [...query.keys()].find((name) => !FILTERS.includes(name))

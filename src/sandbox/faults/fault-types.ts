@@ -85,9 +85,7 @@ const BOTH = ['service', 'storage'] as const
 const KINDS = [
   // Faults of both sides. `interim`, `transfer`, `connection-close` and `keep-alive` do not change an answer that is
   // sent before the end of the request's body.
-  /**
-   * `refuse` ends a connection of the storage at once, and a connection of the service after the request's first line.
-   */
+  /** `refuse` ends a connection of the storage at once, and of the service after the first line of a request. */
   fault(BOTH, 'refuse', { how: cut }),
   /** `drop` ends the connection after a request's head; with `reuse`, only if it served a request before. */
   fault(BOTH, 'drop', { point: z.enum(['headers', 'reuse']), how: cut }),

@@ -17,7 +17,7 @@ import {
 export class Fault {
   readonly id: number
   readonly rule: FaultRule
-  /** isRemoved is true once the fault is removed. Then its gate holds no request. */
+  /** The gate of a removed fault holds no request. */
   isRemoved = false
   #matched = 0
   #played = 0
@@ -79,7 +79,7 @@ export class Fault {
   }
 }
 
-/** ruleOf returns the rule of this kind among the chosen faults, or undefined if no chosen fault is of this kind. */
+/** ruleOf returns the rule of this kind among the chosen faults. */
 export function ruleOf<K extends FaultKind>(chosen: readonly Fault[], kind: K) {
   return chosen.find(({ rule }) => rule.kind === kind)?.rule as FaultOf<K> | undefined
 }
@@ -111,10 +111,7 @@ export class FaultBook {
     return this.list().some(({ rule }) => rule.at === at && rule.kind === kind)
   }
 
-  /**
-   * chooseRefusal returns how a fault `refuse` ends the next connection of this side, or null if the connection meets
-   * no such fault. It counts the connection.
-   */
+  /** chooseRefusal returns how a fault `refuse` ends a new connection, or null. It counts the connection. */
   chooseRefusal(at: Side): Cut | null {
     const subject = { route: 'connect', account: null, key: null, reused: false }
     return ruleOf(this.choose(at, 'connect', subject), 'refuse')?.how ?? null

@@ -19,10 +19,7 @@ export class Played {
     this.#book = book
   }
 
-  /**
-   * begin records the route and the account, and plays the faults that come before the body. Throws if it ends the
-   * connection.
-   */
+  /** begin records route and account, and plays the faults before the body. Throws if it ends the connection. */
   async begin(facts: { route: string; account?: string | null }): Promise<void> {
     this.#exchange.update(facts)
     this.choose('headers')
@@ -31,7 +28,7 @@ export class Played {
     await this.waitAtGate('headers')
   }
 
-  /** choose chooses the faults of this stage instead, records them, and changes how the answer is sent. */
+  /** choose replaces the chosen faults by the faults of this stage, records them, and sets how the answer is sent. */
   choose(stage: Stage): void {
     const { entry, reused } = this.#exchange
     const { side, route, account, key } = entry
@@ -41,7 +38,6 @@ export class Played {
     this.#setDelivery()
   }
 
-  /** fault returns the rule of this kind among the chosen faults, or undefined. */
   fault<K extends FaultKind>(kind: K): FaultOf<K> | undefined {
     return ruleOf(this.#faults, kind)
   }

@@ -26,10 +26,7 @@ interface ServiceFaultParts {
 /** CONTROL matches the first line of a request to the page or to a control route, which meet no fault. */
 const CONTROL = /^\w+ (?:http:\/\/[^/ ]*)?\/(?:[? ]|_sandbox\/)/
 
-/**
- * serviceScreen returns a screen that plays the fault `refuse` of the service, or null if there is no such fault. The
- * screen waits for the first line of a request, because it lets control routes pass.
- */
+/** serviceScreen plays the fault `refuse`, and lets control routes pass. It returns null without this fault. */
 export function serviceScreen(faults: FaultBook): Screen | null {
   if (!faults.has('service', 'refuse')) return null
   const judge = (line: string) => (CONTROL.test(line) ? null : faults.chooseRefusal('service'))

@@ -163,9 +163,7 @@ export class CampaignBook {
   }
 }
 
-/**
- * spendAt returns what counts against the budget at `now`. A monthly budget begins anew at 00:00 UTC of each first day.
- */
+/** spendAt returns what counts against the budget at `now`. A monthly budget begins anew with each month in UTC. */
 const spendAt = ({ period, spendMonth, spend }: SandboxCampaign, now: number) =>
   period === 1 && spendMonth !== monthOf(now) ? 0 : spend
 

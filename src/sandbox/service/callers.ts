@@ -55,8 +55,7 @@ function accountsOf(one: z.infer<typeof entry>): [account: string, owner: string
 }
 
 /**
- * readCallers reads a file of callers and their key files. The paths of the key files are relative to the file of
- * callers.
+ * readCallers reads a file of callers, and their key files. A path of a key file is relative to the file of callers.
  * @throws FeedsyncError (64) if the file is not JSON or has a wrong caller.
  */
 export function readCallers(file: string): CallerWithKeyFile[] {

@@ -64,7 +64,7 @@ export class FormIssuer {
     return this.#lastKey
   }
 
-  /** accountOf returns the account that received the form with this object key, or null if no account received one. */
+  /** accountOf returns the account that received the form with this object key, or null. */
   accountOf(key: string): string | null {
     return this.#database.accountOf(key)
   }

@@ -97,10 +97,7 @@ export class Postings {
     return this.#kept.get(account) === kept ? count : this.count(account, targeting)
   }
 
-  /**
-   * selected yields the postings that the targeting selects, in the order of their feeds. Their descriptions are empty
-   * if the targeting has no keywords.
-   */
+  /** selected yields the selected postings in feed order, with descriptions only if the targeting has keywords. */
   async *selected(
     account: string,
     targeting: SandboxTargeting | null,
@@ -133,10 +130,7 @@ export class Postings {
     }
   }
 
-  /**
-   * #slices yields the postings of a feed that the ids in the targeting do not exclude, in lists of at most SLICE. The
-   * caller must still test all criteria.
-   */
+  /** #slices yields postings that the ids in the targeting allow, at most SLICE at once. The caller tests the rest. */
   *#slices(feed: number, targeting: SandboxTargeting | null, description: string) {
     const columns = `id, externalCampaignId, requisitionId, title, ${description}, city, state, postalCode`
     const campaign = targeting?.externalCampaignId?.trim() ?? ''

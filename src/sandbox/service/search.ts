@@ -35,10 +35,7 @@ export async function search(
   return { ...envelope, fromCache, self: call.url, elapsed: call.elapsed(), [listField]: list }
 }
 
-/**
- * wholeNumber returns a parameter from `least` to `most` as a number, or null if the search does not have it. It
- * refuses any other text with 400.
- */
+/** wholeNumber returns a parameter from `least` to `most`, or null if it is absent. It refuses other texts with 400. */
 function wholeNumber(
   parameters: ReadonlyMap<string, string>,
   name: string,
